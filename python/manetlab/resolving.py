@@ -19,6 +19,7 @@ from manetlab import (
     parameters,
     radio_units,
     traffic,
+    wall_files,
     web,
 )
 from manetlab.errors import InputError, shown
@@ -27,6 +28,7 @@ from manetlab.flows import with_numbers
 from manetlab.input_tables import Place
 from manetlab.movement_selection import Selection
 from manetlab.parameters import PYTHON, Params
+from manetlab.sources import WALL_LOSSES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,6 +55,7 @@ def resolve(scenario: Scenario) -> Resolved:
     params = _params(scenario)
     protocol = _python_protocol(scenario)
     movement, selected, ends = _movement(scenario, params)
+    walls = _walls(scenario, movement)
     if scenario.failures:
         movement = movement.with_failures(
             canonical([_failure(each) for each in scenario.failures]),
@@ -63,7 +66,7 @@ def resolve(scenario: Scenario) -> Resolved:
         )
     given = _flows(scenario, movement, params, ends)
     in_time = _in_time(scenario, given)
-    flows = _throttled(scenario, movement, params, in_time)
+    flows = _throttled(scenario, movement, params, in_time, walls)
     core = {
         "duration_s": scenario.duration_s,
         "warmup_s": scenario.warmup_s,
@@ -74,13 +77,21 @@ def resolve(scenario: Scenario) -> Resolved:
         "flows": flows,
         "rates": scenario.rates or [],
         "radios": scenario.radios or [],
-        "walls": scenario.walls or [],
+        "walls": walls,
         "wired": scenario.wired or [],
         "energy": None if scenario.energy is None else scenario.energy.in_core(),
     }
     place = printable(scenario.traffic_file or scenario.where)
     complete = json.loads(_core.normalize(canonical(core), movement, place))
     return Resolved(scenario, movement, complete, protocol, selected, len(given) - len(in_time))
+
+
+def _walls(scenario: Scenario, movement: _core.Movement) -> list[dict[str, Any]]:
+    """The walls, in m."""
+    if isinstance(scenario.walls, dict):
+        place = f"{printable(scenario.where)}: walls"
+        return wall_files.load(scenario.origin, scenario.walls, WALL_LOSSES, movement.plane, place)
+    return scenario.walls or []
 
 
 def _failure(written: Mapping[str, Any]) -> dict[str, Any]:
@@ -235,7 +246,11 @@ def _in_time(scenario: Scenario, flows: list[dict[str, Any]]) -> list[dict[str, 
 
 
 def _throttled(
-    scenario: Scenario, movement: _core.Movement, params: Params, flows: list[dict[str, Any]]
+    scenario: Scenario,
+    movement: _core.Movement,
+    params: Params,
+    flows: list[dict[str, Any]],
+    walls: list[dict[str, Any]],
 ) -> list[dict[str, Any]]:
     """The flows with the rates of an oracle, or with what their sources need in order to learn them."""
     throttle = params["throttle"]
@@ -256,7 +271,7 @@ def _throttled(
         "seed": scenario.seed,
         "replication": scenario.replication,
         "radios": scenario.radios or [],
-        "walls": scenario.walls or [],
+        "walls": walls,
     }
     about = (params, scenario.rates or [], scenario.profile, scenario.duration_s, throttle["step_s"])
     made = flows

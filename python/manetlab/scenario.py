@@ -25,9 +25,8 @@ from manetlab.sources import (
     LATEST_S,
     LINK_RATE,
     MOST_FAILURES,
-    MOST_WALLS,
     NODE_RADIO,
-    WALL,
+    WALLS,
     WIRED_LINK,
     EnergySource,
     MovementSource,
@@ -78,12 +77,7 @@ class Scenario(InputTable):
         NODE_RADIO,
         default=None,
     )
-    walls: list[dict[str, Any]] | None = list_of(
-        "Walls and buildings, which take from signals that cross them.",
-        WALL,
-        default=None,
-        most=MOST_WALLS,
-    )
+    walls: list[dict[str, Any]] | dict[str, Any] | None = WALLS
     failures: list[dict[str, Any]] | None = list_of(
         "Nodes whose radios are off for a time, or that crash: by list, by area or by chance.",
         FAILURE,
@@ -280,11 +274,11 @@ class Scenario(InputTable):
 
     @property
     def files(self) -> list[Path]:
-        """The files that the movement and the traffic are read from, those of all replications."""
+        """The files that movement, traffic and walls are read from, those of all replications."""
         several = self.movement.files
         named = [] if several is None else movement_files.expanded(several, self._where, self._origin)
         one = None if several is not None else self.movement_file
-        paths = (*map(self._origin.path, named), one, self.traffic_file)
+        paths = (*map(self._origin.path, named), one, self.traffic_file, self.walls_file)
         return [path for path in paths if path is not None]
 
     @property
@@ -309,6 +303,11 @@ class Scenario(InputTable):
     def traffic_file(self) -> Path | None:
         """The file that the traffic is read from, if it is."""
         return None if self.traffic.file is None else self._origin.path(self.traffic.file)
+
+    @property
+    def walls_file(self) -> Path | None:
+        """The file that the walls are read from, if they are."""
+        return self._origin.path(self.walls["file"]) if isinstance(self.walls, dict) else None
 
     @property
     def inputs(self) -> list[Path]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from manetlab import _core, flows
@@ -253,16 +254,46 @@ _CORNER = row(
     ),
     "a pair [x, y] in m",
 )
-_WALL_FIELDS = {
-    "points": list_of("Its corners, as pairs [x, y] in m.", _CORNER, 2),
+WALL_LOSSES = {
     "db": number("What each crossing costs.", 0, MOST_WALL_DB, "dB", 0.0),
     "db_per_m": number("What each metre inside a building costs.", 0, MOST_WALL_DB, "dB", 0.0),
-    "building": flag("Does a wall lead from the last corner to the first?", False),
     "opaque": flag("Does nothing come through?", False),
+}
+_WALL_FIELDS = {
+    "points": list_of("Its corners, as pairs [x, y] in m.", _CORNER, 2),
+    "building": flag("Does a wall lead from the last corner to the first?", False),
+    **WALL_LOSSES,
+}
+_WALL_FILE_FIELDS = {
+    "file": text("A file of GeoJSON: lines are walls, polygons buildings."),
+    "corner": row(
+        "Which place is at (0, 0); if not given, that of the movement's file if that is in degrees, or else "
+        "the south-west corner of the walls.",
+        (number("Longitude.", -180, 360, "°"), number("Latitude.", -90, 90, "°")),
+        "a pair [longitude, latitude] in degrees",
+    ),
+    **WALL_LOSSES,
 }
 WALL = Field(
     "A wall, or with `building` a building.",
     lambda written, place, hint: checked_table(written, _WALL_FIELDS, place, hint),
+)
+_LISTED_WALLS = list_of("Walls and buildings one by one.", WALL, most=MOST_WALLS)
+
+
+def _walls(written: object, place: Place, hint: str) -> list[dict[str, Any]] | dict[str, Any]:
+    """Walls one by one, or the file that has them."""
+    if isinstance(written, Mapping):
+        optional = {**_WALL_FILE_FIELDS, "corner": replace(_WALL_FILE_FIELDS["corner"], default=None)}
+        return checked_table(written, optional, place, hint)
+    taken: list[dict[str, Any]] = _LISTED_WALLS.take(written, place, hint)
+    return taken
+
+
+WALLS: Any = Field(
+    "Walls and buildings, which take from signals that cross them: one by one, or with `file` from GeoJSON.",
+    _walls,
+    default=None,
 )
 
 
@@ -273,8 +304,10 @@ _FAILURE_FIELDS = {
         "The corners of an area, as pairs [x, y] in m: all nodes inside fail.", _CORNER, 3, None, most=1000
     ),
     "kind": choice(
-        "radio-off: the node neither sends nor hears. crash: and it has forgotten everything when it is back.",
-        "radio-off", "crash", default="radio-off",
+        "radio-off: the node neither sends nor hears. crash: and when it is back it has forgotten all.",
+        "radio-off",
+        "crash",
+        default="radio-off",
     ),
     "at_s": number("When.", 0, LATEST_S, "s", None),
     "for_s": number("For how long; if not given, for good.", 0, LATEST_S, "s", None, above=True),

@@ -210,6 +210,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(traffic::web_schema, module)?)?;
     module.add_function(wrap_pyfunction!(traffic::web_defaults, module)?)?;
     module.add_function(wrap_pyfunction!(traffic::draw_web_sessions, module)?)?;
+    module.add_function(wrap_pyfunction!(movement::plane_of, module)?)?;
     module.add_function(wrap_pyfunction!(running::normalize, module)?)?;
     module.add_function(wrap_pyfunction!(running::radio_links, module)?)?;
     module.add_function(wrap_pyfunction!(running::run, module)?)?;

@@ -11,6 +11,7 @@ use manetlab_core::mobility::{
 };
 use manetlab_core::scenario::Params;
 use manetlab_core::topology::Graph;
+use manetlab_formats::tracks::Plane;
 use manetlab_formats::{Limits, read_movement_of_any_form, write_movement};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
@@ -29,6 +30,19 @@ pub(crate) struct Movement {
     /// What is worth a note: how the source was understood.
     remarks: Vec<String>,
     digest: OnceLock<String>,
+}
+
+/// A plane: longitude and latitude of its origin, and metres in a degree of each.
+type PlaneParts = ((f64, f64), (f64, f64));
+
+fn parts(plane: &Plane) -> PlaneParts {
+    (plane.corner_deg, plane.scale_m)
+}
+
+/// The plane for a box of longitudes and latitudes, of something that is called `name`.
+#[pyfunction]
+pub(crate) fn plane_of(low: (f64, f64), high: (f64, f64), name: &str) -> PyResult<PlaneParts> {
+    Plane::of(low, high, name).map(|plane| parts(&plane)).map_err(|error| of_reading(&error))
 }
 
 impl Movement {
@@ -149,6 +163,12 @@ impl Movement {
         })?;
         let of_file = manetlab_formats::Movement { trajectories, ..self.of_file.clone() };
         Ok(Movement::of_file(of_file, self.remarks.clone()))
+    }
+
+    /// The plane on which the nodes are, if their source is in degrees.
+    #[getter]
+    fn plane(&self) -> Option<PlaneParts> {
+        self.of_file.plane.as_ref().map(parts)
     }
 
     /// Whether a node ever joins or leaves.

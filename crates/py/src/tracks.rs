@@ -124,8 +124,9 @@ impl Tracks {
     /// Where the nodes start and go, with these remarks on it; the tracks are used up.
     fn movement(&self, py: Python<'_>, remarks: Vec<String>) -> Movement {
         let read = std::mem::take(&mut *self.held());
+        let plane = read.plane;
         let trajectories = py.detach(|| read.into_trajectories());
-        Movement::of_file(manetlab_formats::Movement { trajectories, ..Default::default() }, remarks)
+        Movement::of_file(manetlab_formats::Movement { trajectories, plane, ..Default::default() }, remarks)
     }
 
     /// The tracks one by one.
@@ -179,7 +180,7 @@ impl Tracks {
     /// The middle of the field as longitude and latitude, in degrees; none where the source is in metres.
     #[getter]
     fn centre_deg(&self) -> Option<(f64, f64)> {
-        self.held().centre_deg
+        self.held().plane.map(|plane| plane.centre_deg)
     }
 
     /// Longest time between two samples of a node that is there, in s.

@@ -22,7 +22,8 @@ from manetlab.running import run
 from manetlab.scenario import Scenario
 from manetlab.scenario_data import long_form
 
-FILED = ("movement", "traffic")
+WALLS = "walls"
+FILED = ("movement", "traffic", WALLS)
 """Fields of a scenario that may name a file."""
 
 
@@ -88,10 +89,16 @@ def resolve(work: Work) -> Resolved:
     Raises:
         InputError: The scenario cannot be used.
     """
-    fields = {**work.fields, **{key: {"file": _local(packed)} for key, packed in work.files.items()}}
+    fields = {**work.fields, **{key: _from_here(work, key, packed) for key, packed in work.files.items()}}
     # What was sent along was read with the right to do so.
     origin = Origin() if work.files else work.origin
     return Scenario.build(fields, work.where, origin).resolve()
+
+
+def _from_here(work: Work, key: str, packed: bytes) -> dict[str, Any]:
+    """The field with a file on this machine; walls keep what else is said of them."""
+    said = work.fields[key] if key == WALLS else {}
+    return {**said, "file": _local(packed)}
 
 
 def perform(work: Work) -> TaskResult:

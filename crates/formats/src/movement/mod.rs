@@ -35,6 +35,8 @@ mod write;
 
 use manetlab_core::mobility::{Command, Point, Trajectory};
 
+use crate::tracks::Plane;
+
 pub(crate) use nodes::{Nodes, Order, Statement};
 pub(crate) use read::order;
 pub use read::read_movement;
@@ -49,6 +51,8 @@ pub struct Movement {
     pub rests_elsewhere: usize,
     /// Nodes without a start, which are at (0, 0).
     pub unplaced: usize,
+    /// The plane on which the nodes are, if the source is in degrees.
+    pub plane: Option<Plane>,
 }
 
 impl Movement {

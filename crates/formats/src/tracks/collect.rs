@@ -312,11 +312,11 @@ impl Collected {
                 .filter(|&gap| step.is_none_or(|step| gap <= step + step / 2))
                 .fold(longest_gap, Nanos::max);
         }
-        let centre_deg = if is_in_degrees { Some(self.project()?) } else { None };
+        let plane = if is_in_degrees { Some(self.project()?) } else { None };
         for node in &mut self.nodes {
             self.odd.repeated += node.drop_repeated(rules.own_track)?;
         }
-        let default = if centre_deg.is_some() { THIN_DEGREES_M } else { THIN_METRES_M };
+        let default = if plane.is_some() { THIN_DEGREES_M } else { THIN_METRES_M };
         let (thin_m, last) = (options.thin_m.unwrap_or(default), self.last);
         let mut nodes = Vec::with_capacity(self.nodes.len());
         for node in self.nodes {
@@ -327,7 +327,7 @@ impl Collected {
         Ok(Tracks {
             nodes,
             began_s: (begin / 1_000_000_000) as f64 + (begin % 1_000_000_000) as f64 / 1e9,
-            centre_deg,
+            plane,
             longest_gap_s: longest_gap as f64 / 1e9,
             samples: self.samples - self.odd.repeated - self.odd.without_fix,
             odd: self.odd,
@@ -366,8 +366,8 @@ impl Collected {
         }
     }
 
-    /// Projects degrees; the middle of the box, as longitude and latitude.
-    fn project(&mut self) -> Parsed<(f64, f64)> {
+    /// Projects degrees to this plane.
+    fn project(&mut self) -> Parsed<Plane> {
         let columns = |of: fn(&Node) -> &[f64]| self.nodes.iter().map(of).collect::<Vec<_>>();
         let (xs, ys) = (columns(|node| &node.x), columns(|node| &node.y));
         let low = |columns: &[&[f64]]| columns.iter().copied().flatten().copied().fold(f64::MAX, f64::min);
@@ -395,7 +395,7 @@ impl Collected {
                 (*x, *y) = plane.metres((*x, *y));
             }
         }
-        Ok(plane.centre_deg)
+        Ok(plane)
     }
 
     /// The sample that is farthest from the middle one, in words.

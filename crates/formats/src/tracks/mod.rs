@@ -42,6 +42,7 @@ use self::collect::Collected;
 pub use self::collect::Columns;
 pub use self::csv::{Column, columns_of, is_in_ms};
 pub use self::kind::Form;
+pub use self::projection::Plane;
 pub(crate) use self::projection::looks_like_degrees;
 use crate::error::{Fault, Parsed, ReadError};
 use crate::limits::Limits;
@@ -82,8 +83,8 @@ pub struct Tracks {
     pub nodes: Vec<Track>,
     /// The file's time that is 0 here, in s (of an ISO time: since 1970).
     pub began_s: f64,
-    /// The middle of the field as longitude and latitude, in degrees, if the file is in degrees.
-    pub centre_deg: Option<(f64, f64)>,
+    /// The plane on which the nodes are, if the file is in degrees.
+    pub plane: Option<Plane>,
     /// Longest time between two samples of a node that is there, in s, before any were left out.
     pub longest_gap_s: f64,
     /// How many samples the file has, those not counted that [`Odd`] says to be left out.

@@ -4,7 +4,7 @@
 //! edge of a field of 5 km the error is about 1 m at a latitude of 50°; fields of more than 50 km are
 //! refused.
 
-use crate::error::{Fault, Parsed};
+use crate::error::{Fault, Parsed, ReadError};
 
 /// The ellipsoid's semi-major axis, in m, and the square of its eccentricity (WGS 84).
 const A_M: f64 = 6_378_137.0;
@@ -16,15 +16,24 @@ const HIGHEST_DEG: f64 = 85.0;
 
 /// A plane with its origin at the south-west corner of the box.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Plane {
+pub struct Plane {
     /// Longitude and latitude of the middle, in degrees.
-    pub(super) centre_deg: (f64, f64),
-    corner_deg: (f64, f64),
+    pub centre_deg: (f64, f64),
+    /// Those of the origin.
+    pub corner_deg: (f64, f64),
     /// Metres in a degree of longitude and of latitude.
-    scale_m: (f64, f64),
+    pub scale_m: (f64, f64),
 }
 
 impl Plane {
+    /// The plane for a box of longitudes and latitudes, of something that is called `name`.
+    ///
+    /// # Errors
+    /// The box is too large, or too near to a pole.
+    pub fn of(low: (f64, f64), high: (f64, f64), name: &str) -> Result<Plane, ReadError> {
+        Plane::of_box(low, high).map_err(|fault| fault.in_file(name, None))
+    }
+
     /// The plane for a box of longitudes and latitudes, from `low` to `high`, in degrees.
     pub(super) fn of_box(low: (f64, f64), high: (f64, f64)) -> Parsed<Plane> {
         let hint = "longitude comes before latitude; have they been exchanged?";

@@ -100,7 +100,7 @@ fn degrees_become_metres_on_the_ellipsoid() {
     // One minute of latitude at 47° is 1852.87 m, and of longitude 1267.13 m (WGS 84).
     let csv = "time,id,lon,lat\n0,a,8.0,47.0\n0,b,8.0166666667,46.9916666667\n0,c,8.0,47.0083333333\n";
     let tracks = read(csv);
-    assert_eq!(tracks.centre_deg.map(|(_, latitude)| latitude), Some(47.0));
+    assert_eq!(tracks.plane.map(|plane| plane.centre_deg.1), Some(47.0));
     let place = |node: usize| (tracks.nodes[node].x_m[0], tracks.nodes[node].y_m[0]);
     let ((ax, ay), (bx, by), (cx, cy)) = (place(0), place(1), place(2));
     assert!((ax, by, cx) == (0.0, 0.0, 0.0) && (bx - 1267.13).abs() < 0.5, "{bx}");
@@ -113,9 +113,9 @@ fn degrees_are_told_from_metres_by_the_values() {
         let place = |n: f64| format!("0,{n},{:.6},{:.6}\n", (8.5401 + n * 0.0022) * scale, 47.37011 * scale);
         format!("time,id,x,y\n{}{}{}", place(0.0), place(1.0), place(2.0))
     };
-    assert!(read(&rows(1.0)).centre_deg.is_some());
-    assert!(read(&rows(1000.0)).centre_deg.is_none());
-    assert!(read("time,id,x,y\n0,0,0,0\n0,1,0.5,0\n0,2,1,0.25\n").centre_deg.is_none());
+    assert!(read(&rows(1.0)).plane.is_some());
+    assert!(read(&rows(1000.0)).plane.is_none());
+    assert!(read("time,id,x,y\n0,0,0,0\n0,1,0.5,0\n0,2,1,0.25\n").plane.is_none());
 }
 
 #[test]
