@@ -158,6 +158,7 @@ papers-pages: build
 	$(BIN)/manetlab papers pages --output $(PAGES)
 	$(BIN)/python -m studies.horizon --pages $(PAGES)/papers/studies
 	$(BIN)/python -m studies.remedies --pages $(PAGES)/papers/studies
+	$(BIN)/python -m studies.real_radios
 
 bench: build
 	benches/install_simulators.sh
