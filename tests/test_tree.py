@@ -14,12 +14,12 @@ from tests.conftest import ROOT
 
 LIMITS = {
     "": (1_300, 16_600_000),
-    "crates": (500, 3_600_000),
+    "crates": (500, 3_700_000),
     "docs": (60, 1_330_000),
-    "papers": (145, 6_850_000),
+    "papers": (155, 6_950_000),
     "papers/kept": (5, 4_350_000),
     "python": (190, 1_520_000),
-    "tests": (145, 1_220_000),
+    "tests": (150, 1_280_000),
     "validation": (48, 640_000),
     "viewer": (60, 360_000),
 }
@@ -50,8 +50,8 @@ def test_what_is_made_from_kept_results_is_not_stored() -> None:
     assert not [name for name in names if name.startswith("papers/kept/") and not name.endswith(".zip")]
 
 
-NETWORK = 1_500
-"""The most lines of `crates/core/src/network` without its tests: a packet's ordinary way, nothing else."""
+NETWORK = 1_800
+"""The most lines of `crates/core/src/network` without its tests: a packet's ordinary way, and nodes that crash."""
 
 
 def test_the_network_is_no_more_than_a_packets_way_through_the_layers() -> None:
