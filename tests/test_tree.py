@@ -51,7 +51,7 @@ def test_what_is_made_from_kept_results_is_not_stored() -> None:
 
 
 NETWORK = 1_800
-"""The most lines of `crates/core/src/network` without its tests: a packet's ordinary way, and nodes that crash."""
+"""The most lines of `crates/core/src/network` without its tests: a packet's way, and nodes that crash."""
 
 
 def test_the_network_is_no_more_than_a_packets_way_through_the_layers() -> None:
