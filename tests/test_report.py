@@ -38,7 +38,7 @@ from manetlab.report import (
     write,
     writing,
 )
-from manetlab.report.figures import AnyFigure, Bars, Box, Boxes, Cumulative, Forest, Lines, Stacks
+from manetlab.report.figures import AnyFigure, Bars, Box, Boxes, Cumulative, Forest, Lines, Series, Stacks
 from manetlab.report.study import Study
 from manetlab.report.tables import COLUMN_PT, LATEX_SPECIAL, MOST_LINES, SIZES, Cell, Column, DataTable, latex
 from manetlab.stats import bounded_interval
@@ -328,6 +328,14 @@ def test_a_bar_shows_where_all_packets_ended() -> None:
         assert sum(each.y[at] or 0.0 for each in figure.series) == pytest.approx(100.0)
     spec = interactive.plotly(figure)
     assert (spec["layout"]["barmode"], len(spec["data"])) == ("stack", 4)
+
+
+def test_bars_that_are_alone_in_their_category_stand_in_its_middle() -> None:
+    def bars(*series: tuple[str, tuple[str, ...]]) -> tuple[Series, ...]:
+        return tuple(Series(name, x, *[(1.0,) * len(x)] * 3, (1,) * len(x)) for name, x in series)
+
+    assert interactive.are_alone(bars(("aodv", ("aodv",)), ("dsr", ("dsr",))))
+    assert not interactive.are_alone(bars(("aodv", ("5", "10")), ("dsr", ("5", "10"))))
 
 
 def test_a_campaign_in_which_nothing_is_dropped_has_empty_tables() -> None:

@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import html
 import textwrap
+from collections import Counter
+from collections.abc import Sequence
 from functools import singledispatch
 from itertools import pairwise
 from typing import Any
 
-from manetlab.report.figures import AnyFigure, Bars, Boxes, Cumulative, Forest, Lines, Number, Series, Stacks
+from manetlab.report.figures import (
+    AnyFigure,
+    Bars,
+    Boxes,
+    Cumulative,
+    Forest,
+    Lines,
+    Number,
+    Sample,
+    Series,
+    Stacks,
+)
 
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star")
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "5px 1px")
@@ -40,10 +53,16 @@ def plotly(figure: AnyFigure) -> Spec:
             "showlegend": len(traces) > 1,
             "margin": {"l": 8, "r": 12, "t": 24, "b": 8},
             "hovermode": "closest",
-            "boxmode": "group",
-            "barmode": "stack" if isinstance(figure, Stacks) else "group",
+            "boxmode": _mode(figure),
+            "barmode": "stack" if isinstance(figure, Stacks) else _mode(figure),
         },
     }
+
+
+def _mode(figure: AnyFigure) -> str:
+    """Are bars and boxes of several series beside each other, or is each alone in its place?"""
+    many = figure.series if isinstance(figure, Bars) else figure.samples if isinstance(figure, Boxes) else ()
+    return "overlay" if are_alone(many) else "group"
 
 
 @singledispatch
@@ -191,6 +210,14 @@ def aside(many: tuple[Series, ...], index: int) -> list[float | str]:
     gap = min((b - a for a, b in pairwise(places)), default=1.0)
     step = gap * min(0.06, 0.5 / len(many)) * (index - (len(many) - 1) / 2)
     return [plain(x) if isinstance(x, str) else x + step for x in many[index].x]
+
+
+def are_alone(many: Sequence[Series | Sample]) -> bool:
+    """Is every bar or box alone in its category, in whose middle it then stands?
+
+    So it is where the levels that are compared are the categories.
+    """
+    return max(Counter(str(x) for each in many for x in set(each.x)).values(), default=1) == 1
 
 
 def within_row(index: int, count: int) -> float:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import io
 import textwrap
 from functools import singledispatch
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from manetlab import palette
 from manetlab.plots import HATCHES, MARKERS, STYLE, style
 from manetlab.report.figures import AnyFigure, Bars, Boxes, Cumulative, Forest, Lines, Number, Series, Stacks
-from manetlab.report.interactive import TITLE_LETTERS, aside, rows, steps, within_row
+from manetlab.report.interactive import TITLE_LETTERS, are_alone, aside, rows, steps, within_row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,9 +95,10 @@ def _(figure: Lines, axes: Axes) -> None:
 def _(figure: Bars, axes: Axes) -> None:
     names = list(dict.fromkeys(str(name) for series in figure.series for name in series.x))
     places = {name: index for index, name in enumerate(names)}
-    width = 0.8 / len(figure.series)
+    alone = are_alone(figure.series)
+    width = 0.5 if alone else 0.8 / len(figure.series)
     for index, series in enumerate(figure.series):
-        shift = (index - (len(figure.series) - 1) / 2) * width
+        shift = 0.0 if alone else (index - (len(figure.series) - 1) / 2) * width
         axes.bar(
             [places[str(name)] + shift for name in series.x],
             _floats(series.y),
@@ -155,9 +157,10 @@ def _(figure: Forest, axes: Axes) -> None:
 @_draw.register(Boxes)
 def _(figure: Boxes, axes: Axes) -> None:
     names = list(dict.fromkeys(name for sample in figure.samples for name in sample.x))
-    width = 0.8 / len(figure.samples)
+    alone = are_alone(figure.samples)
+    width = 0.5 if alone else 0.8 / len(figure.samples)
     for index, sample in enumerate(figure.samples):
-        shift = (index - (len(figure.samples) - 1) / 2) * width
+        shift = 0.0 if alone else (index - (len(figure.samples) - 1) / 2) * width
         boxes = figure.boxes(sample)
         colour = palette.ON_LIGHT[index % len(palette.ON_LIGHT)]
         axes.bxp(
@@ -201,7 +204,8 @@ def _(figure: Cumulative, axes: Axes) -> None:
 
 def _slant(axes: Axes, names: list[str]) -> None:
     """Turns the names of categories where they would run into each other."""
-    if sum(map(len, names)) > 42:
+    room = 42 / len(names)
+    if any(len(before) + len(after) > 2 * room for before, after in pairwise(names)):
         axes.tick_params(axis="x", rotation=30)
         for label in axes.get_xticklabels():
             label.set_horizontalalignment("right")
