@@ -29,7 +29,7 @@ from tests.conftest import Cli
 from tests.examples import CBR_FLOW, TCP_FLOW, chain
 
 ROOT = Path(__file__).resolve().parents[1]
-COUNTED = {"", "packet", "segment", "message", "frame", "link", "hop"}
+COUNTED = {"", "packet", "segment", "message", "frame", "link", "hop", "node"}
 """What the page calls the unit of a measure that has none: nothing, or what is counted."""
 GIVEN = {"id", "kind", "src", "dst", "start_s", "transport", "src_name", "dst_name"}
 """What the page describes of flows and is not measured."""
