@@ -72,7 +72,7 @@ def test_each_plot_is_saved_as_picture_drawing_and_table(
             head, *rows = csv.reader(file)
         assert head[:3] == ["time_s", "run", "curve"] and head[3] in texts and len(rows) > 100
         browser.switch_to.active_element.send_keys(Keys.ESCAPE)
-        assert browser.find_elements("css selector", "dialog.large") == []
+        wait_for(browser, "!document.querySelector('dialog.large')")
     with (tmp_path / "saved" / "congestion-window-of-flow-0.csv").open(encoding="utf-8", newline="") as file:
         found = [float(value) for _, _, curve, value in list(csv.reader(file))[1:] if curve == "window"]
     windows = Recording(outage.with_suffix(".mlrec")).events("window")

@@ -156,7 +156,8 @@ impl Meter {
         }
     }
 
-    /// Counts CBR packets that are made while both ends of their flow are up; `are_up` says whether they were.
+    /// Counts CBR packets that are made while both ends of their flow are up; `are_up` says whether they
+    /// were.
     pub fn count_with_ends(&mut self, now: Time, event: FlowEvent, are_up: bool) {
         let Some(made) = event.made(now) else { return };
         if are_up && self.in_window(made) {

@@ -6,8 +6,8 @@
 //! **Implemented.** A radio transmits, receives, senses a busy medium, is idle, or is off; each takes its
 //! current at one voltage. It receives the first frame that reaches it while it does neither, if that is
 //! strong enough to be decoded (with errors by rate, to be sensed), until the frame's end, whoever it is for
-//! and whatever becomes of it. Of energy that is sent or received, each layer has its share. An absent node is off. An empty battery is an
-//! event: the node is absent from then on.
+//! and whatever becomes of it. Of energy that is sent or received, each layer has its share. An absent node
+//! is off. An empty battery is an event: the node is absent from then on.
 //!
 //! **Not implemented.** Sleep; batteries that recover or whose voltage falls.
 
@@ -155,8 +155,8 @@ impl Energy {
         radio.busy_until = radio.busy_until.max(end);
     }
 
-    /// What the radio does from the instant up to which it has been counted, and until when at the latest: its
-    /// power in W, and what for.
+    /// What the radio does from the instant up to which it has been counted, and until when at the latest:
+    /// its power in W, and what for.
     fn state(&self, radio: &Radio, path: &Path) -> (f64, usize, Time) {
         let now = radio.counted;
         let change = path.next_presence_change(now);
@@ -211,8 +211,8 @@ impl Energy {
         self.radios[node as usize] = radio;
     }
 
-    /// When the node's battery is empty if nothing else happens to it; or, if it comes or goes before, when it
-    /// does so: then this is to be asked again.
+    /// When the node's battery is empty if nothing else happens to it; or, if it comes or goes before, when
+    /// it does so: then this is to be asked again.
     pub fn look_at(&self, node: u32, path: &Path) -> Time {
         let mut radio = self.radios[node as usize];
         let change = path.next_presence_change(radio.counted);

@@ -277,8 +277,8 @@ impl Cells {
         self.starts[first] as usize..self.starts[last + 1] as usize
     }
 
-    /// Visits the cells that a straight line passes, and perhaps some beside it: column by column the first and
-    /// the last cell between which the line is there. Goes on for as long as `visit` says so.
+    /// Visits the cells that a straight line passes, and perhaps some beside it: column by column the first
+    /// and the last cell between which the line is there. Goes on for as long as `visit` says so.
     #[inline]
     fn visit(&self, a: Point, b: Point, mut visit: impl FnMut(usize, usize) -> bool) {
         /// In cells: more than rounding moves a line.

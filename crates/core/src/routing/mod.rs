@@ -258,8 +258,8 @@ pub trait Routing: Send {
 
     /// The packet that comes up next (by [`Routing::suppress_duplicate`], [`Routing::handle_incoming`] or
     /// [`Routing::handle_overheard`]) was received from the neighbour `from` at this power, in W: that of its
-    /// last frame's first bit, shadows and fading included. Called only if [`Routing::wants_rx_power`], and not
-    /// for packets that a wire brings.
+    /// last frame's first bit, shadows and fading included. Called only if [`Routing::wants_rx_power`], and
+    /// not for packets that a wire brings.
     fn handle_rx_power(&mut self, _now: Time, _from: NodeId, _power_w: f64) {}
 
     /// Does the protocol learn its neighbours' MAC addresses by itself, so that nothing that it sends needs
