@@ -7,22 +7,11 @@ from typing import Any
 
 import pytest
 
-from manetlab import Scenario, run
+from manetlab import run
 from manetlab.errors import InputError
+from tests.test_failures import chain
 
 LAYERS = ("data", "routing", "arp", "mac", "busy", "idle")
-
-
-def chain(nodes: int = 3, **changes: Any) -> Scenario:
-    flow = {"kind": "cbr", "src": 0, "dst": nodes - 1, "start_s": 1.0, "bytes": 256, "interval_s": 0.1}
-    fields: dict[str, Any] = {
-        "duration_s": 41.0,
-        "warmup_s": 1.0,
-        "routing": "aodv",
-        "movement": {"positions": [[200.0 * node, 0.0] for node in range(nodes)]},
-        "traffic": {"flows": [flow]},
-    }
-    return Scenario(**{**fields, **changes})
 
 
 def test_ten_joules_of_idling_last_12_21_s() -> None:
