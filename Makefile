@@ -256,8 +256,10 @@ mutants: build
 	PATH="$(abspath target/tools/bin):$$PATH" nice -n 19 $(BIN)/python -m tests.mutants --rust \
 		--sample $(MUTANTS_SAMPLE) --seconds $(MUTANTS_SECONDS)
 
-# A second extension, of the profile torture, beside the one that everything else uses.
+# A second extension, of the profile torture, beside the one that everything else uses. Its runs are held against those of
+# the engine of live pages, which therefore is of the same sources.
 $(TORTURE): $(BUILT) $(shell find python -name '*.py')
+	MAKEFLAGS= packaging/engine.sh
 	@rm -rf out/torture/wheels out/torture/site && mkdir -p out/torture
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin build --quiet --locked --profile torture --out out/torture/wheels
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target out/torture/site \

@@ -27,7 +27,7 @@ from torture import drawing
 from torture.relations import RELATIONS
 from torture.shrinking import shrunk
 from torture.tally import Tally
-from torture.trial import FAILED, signature
+from torture.trial import CPU_S, FAILED, signature
 from torture.worker import Outcome, Worker
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -49,7 +49,9 @@ def main() -> int:
     arguments.tally.parent.mkdir(parents=True, exist_ok=True)
     before = Tally.read(arguments.tally)
     first = before.next_number if arguments.first is None else arguments.first
-    sitting = Sitting(arguments.tally, arguments.seconds, arguments.count, arguments.workers)
+    sitting = Sitting(
+        arguments.tally, arguments.seconds, arguments.count, arguments.workers, arguments.cpu_s
+    )
     try:
         sitting.work(first)
     except KeyboardInterrupt:
@@ -66,6 +68,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=60.0, help="for how long (60)")
     parser.add_argument("--count", type=int, default=10**9, help="how many scenarios at most")
     parser.add_argument("--workers", type=int, default=1, help="processes at a time (1)")
+    parser.add_argument("--cpu-s", type=float, default=CPU_S, help=f"CPU time of a run at most ({CPU_S})")
     parser.add_argument("--first", type=int, help="number of the first scenario (the next one)")
     parser.add_argument("--tally", type=Path, default=OUT / "tally.jsonl", help="the file of the counts")
     parser.add_argument("--show", type=int, metavar="NUMBER", help="print this scenario")
@@ -94,8 +97,9 @@ class Sitting:
         all: The counts.
     """
 
-    def __init__(self, tally: Path, seconds: float, count: int, workers: int) -> None:
+    def __init__(self, tally: Path, seconds: float, count: int, workers: int, cpu_s: float) -> None:
         self.all = Tally()
+        self._cpu_s = cpu_s
         self._tally, self._count, self._workers = tally, count, workers
         self._commit = commit()
         self._end_s = time.monotonic() + seconds
@@ -126,7 +130,7 @@ class Sitting:
                         number = next(waiting, None)
                     if number is None:
                         break
-                    outcomes.put(_described(worker.ask({"number": number}), number))
+                    outcomes.put(_described(worker.ask({"number": number, "cpu_s": self._cpu_s}), number))
             finally:
                 outcomes.put(None)
 

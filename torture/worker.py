@@ -118,7 +118,9 @@ def main() -> None:
         signal.setitimer(signal.ITIMER_PROF, JOB_CPU_S)
         if "number" in job:
             drawn = drawing.drawn(job["number"])
-            outcome = trial.try_out(drawn.fields, watch, drawn.again, drawn.series_s, relation=drawn.relation)
+            outcome = trial.try_out(
+                drawn.fields, watch, drawn.again, drawn.series_s, job["cpu_s"], drawn.relation
+            )
             outcome |= drawn.described()
         else:
             again, series_s, relation = (
