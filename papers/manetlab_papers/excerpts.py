@@ -30,8 +30,11 @@ def of_claim(ledger: Ledger, claim: Claim, folder: Path) -> Iterator[Table]:
     if entry is None:
         yield _nothing(ledger, experiment)
         return
-    left = remaining(ledger, list(ledger.runnable.values()), Scale(full=True), folder)
-    missing = missing_for(ledger, claim, entry, left) if entry.size else ""
+    missing = ""
+    # What is left to run takes the reading of all that is kept.
+    if entry.size and _is_open(entry):
+        left = remaining(ledger, list(ledger.runnable.values()), Scale(full=True), folder)
+        missing = missing_for(ledger, claim, entry, left)
     yield _verdict(ledger, experiment, entry, missing.replace("`", ""))
     if entry.compared:
         yield _compared(claim, entry)

@@ -46,6 +46,17 @@ def key_of(campaign: Campaign, point: int) -> str:
     these.
     """
     asked = campaign.fields_of(point, 0)
+    text = json.dumps([asked, campaign.series_s, str(campaign.folder)], sort_keys=True)
+    if text not in _known:
+        _known[text] = _key_of(campaign, point, asked)
+    return _known[text]
+
+
+_known: dict[str, str] = {}
+"""The keys of scenarios by what was asked, since it takes long to say what that comes to."""
+
+
+def _key_of(campaign: Campaign, point: int, asked: Mapping[str, Any]) -> str:
     decides = {
         **campaign.scenario(point, 0).resolve().to_dict(),
         # What other seeds draw from it may differ although this one's is the same.

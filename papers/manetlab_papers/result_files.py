@@ -20,6 +20,7 @@ import math
 import zipfile
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -138,10 +139,23 @@ def read(path: Path) -> Kept | None:
     if path.exists():
         return parsed(path, read_bytes(path, "file of kept results"))
     for archive in sorted(path.parents[1].glob(ARCHIVES)):
-        found = members(archive).get(f"{path.parent.name}/{path.name}")
-        if found is not None:
-            return parsed(archive / path.parent.name / path.name, found)
+        known = archive.stat()
+        kept = _kept_in(archive, f"{path.parent.name}/{path.name}", known.st_mtime_ns, known.st_size)
+        if kept is not None:
+            return kept
     return None
+
+
+@lru_cache(maxsize=1024)
+def _kept_in(archive: Path, name: str, changed_ns: int, size: int) -> Kept | None:
+    """What an archive keeps under a name, read once as long as the archive is the same."""
+    found = _members_of(archive, changed_ns, size).get(name)
+    return None if found is None else parsed(archive / name, found)
+
+
+@lru_cache(maxsize=16)
+def _members_of(archive: Path, _changed_ns: int, _size: int) -> dict[str, bytes]:
+    return members(archive)
 
 
 def members(archive: Path) -> dict[str, bytes]:

@@ -66,6 +66,9 @@ class Tables:
     kept: Mapping[str, Collection[str]] | None = None
     read: dict[str, set[str]] = field(default_factory=dict)
     _read: dict[str, Sequence[Row]] = field(default_factory=dict)
+    _by_levels: dict[tuple[str, tuple[str, ...]], dict[tuple[Any, ...], list[Row]]] = field(
+        default_factory=dict
+    )
 
     @classmethod
     def of(cls, part: Part, results: Results) -> Tables:
@@ -77,6 +80,16 @@ class Tables:
             _rows(results.drops),
             lambda name: _rows(results.series(name)),
         )
+
+    def at(self, name: str, levels: Mapping[str, Any]) -> list[Row]:
+        """The rows of a table at some levels, with what all have in common."""
+        factors = tuple(levels)
+        if (name, factors) not in self._by_levels:
+            self._by_levels[name, factors] = found = {}
+            for row in self.rows(name):
+                whole = {**self.labels, **row}
+                found.setdefault(tuple(whole[factor] for factor in factors), []).append(whole)
+        return self._by_levels[name, factors].get(tuple(levels.values()), [])
 
     def rows(self, name: str) -> Sequence[Row]:
         """A table: ``runs``, ``flows``, ``drops``, or a time series."""
@@ -218,10 +231,7 @@ class Runs:
         key = (family, table, *sorted((name, str(label)) for name, label in levels.items()))
         if key not in self._found:
             self._found[key] = [
-                row
-                for each in self._at(family, levels)
-                for row in ({**each.labels, **found} for found in each.rows(table))
-                if all(row[name] == label for name, label in levels.items())
+                row for each in self._at(family, levels) for row in each.at(table, levels)
             ]
         if not self._found[key] and not may_lack:
             raise NotRun(f"{family}: {dict(levels)}")
