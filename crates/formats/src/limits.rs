@@ -16,6 +16,8 @@ pub struct Limits {
     pub max_coordinate_m: f64,
     /// Latest time, in whole seconds. At most 10^10, so that nanoseconds fit `u64`.
     pub max_time_s: u64,
+    /// Most steps of work that a script may do, besides 30 for each of its lines.
+    pub max_steps: u64,
 }
 
 impl Default for Limits {
@@ -26,6 +28,7 @@ impl Default for Limits {
             max_speed: 1e5,
             max_coordinate_m: 1e7,
             max_time_s: 1_000_000_000,
+            max_steps: 1_000_000,
         }
     }
 }

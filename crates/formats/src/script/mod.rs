@@ -22,8 +22,7 @@ use crate::error::{Fault, ReadError};
 use crate::limits::Limits;
 use crate::tcl::{Interp, Place, Stop, Trouble, Value};
 
-/// Steps that a script may take, and more for each line that it has.
-const STEPS: u64 = 1_000_000;
+/// Steps that a script may take for each line that it has, besides [`Limits::max_steps`].
 const STEPS_A_LINE: u64 = 30;
 /// Stack of the thread that evaluates: bodies within bodies take some.
 const STACK_BYTES: usize = 64 << 20;
@@ -159,7 +158,7 @@ fn evaluate(
     let text = crate::scan::text_of(bytes).map_err(|fault| fault.in_file(name, None))?;
     let lines = bytes.iter().chain(files.values().flatten()).filter(|&&b| b == b'\n').count() as u64;
     let ns = Ns::new(files, is_fragment, *limits);
-    let mut tcl = Interp::new(ns, STEPS + STEPS_A_LINE * lines);
+    let mut tcl = Interp::new(ns, limits.max_steps + STEPS_A_LINE * lines);
     let script = Value::at(text, Place { file: 0, line: 1 });
     let result = ns::begin(&mut tcl, arguments)
         .and_then(|()| tcl.eval(&script))
