@@ -263,6 +263,20 @@ fn a_dense_network_is_asked_as_often_as_its_work_takes() {
     assert!(asked + 1 >= work / (WORK_BETWEEN_QUESTIONS + 1000), "asked {asked} times in {work}");
 }
 
+/// Each event of a protocol that computes routes from all it hears takes as long as a hundred others'.
+#[test]
+fn a_run_of_few_events_is_asked_many_times() {
+    let scenario = mobile("ns-2.35", 3, 3.0);
+    let mut asked = 0;
+    let mut count = || {
+        asked += 1;
+        true
+    };
+    let result = run_while(&scenario, Options::default(), &mut count).expect("it runs").result;
+    let work = result.events + result.arrivals;
+    assert!(work < 100_000 && asked > 20, "asked {asked} times in {work}");
+}
+
 /// A protocol that wants to be woken at an instant that has passed, once it has a packet to send.
 struct Late(bool);
 

@@ -1,6 +1,7 @@
 //! Whether what is under way shall stop: Ctrl-C, or all runs of the process.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 
@@ -17,4 +18,26 @@ pub(crate) fn stop(wanted: bool) {
 /// main thread; the other threads' runs wait for [`stop`].
 pub(crate) fn interrupted() -> bool {
     STOP.load(Ordering::Relaxed) || Python::attach(|py| py.check_signals()).is_err()
+}
+
+/// How long a run goes on without asking: asking waits for Python's lock, and costs more than a clock.
+const REST: Duration = Duration::from_millis(20);
+
+/// A question that may be asked as often as one likes, and is asked of Python after a rest only.
+pub(crate) struct Rested(Instant);
+
+impl Rested {
+    /// A question that has just been asked.
+    pub(crate) fn new() -> Rested {
+        Rested(Instant::now())
+    }
+
+    /// Is the rest over? If so, the next begins.
+    pub(crate) fn is_over(&mut self) -> bool {
+        let over = self.0.elapsed() >= REST;
+        if over {
+            self.0 = Instant::now();
+        }
+        over
+    }
 }

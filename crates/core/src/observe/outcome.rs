@@ -15,9 +15,10 @@ pub struct Outcome {
     pub series: Option<Series>,
 }
 
-/// Events and arrivals of frames after which a run asks whether to go on: some hundredths of a second. Where
-/// hundreds of nodes hear each other an event is hundreds of arrivals, and events alone would say little.
-pub const WORK_BETWEEN_QUESTIONS: u64 = 1 << 17;
+/// Events and arrivals of frames after which a run asks whether to go on: a tenth of a millisecond, or some
+/// hundredths of a second where a routing protocol computes much at each. Where hundreds of nodes hear each
+/// other an event is hundreds of arrivals, and events alone would say little.
+pub const WORK_BETWEEN_QUESTIONS: u64 = 1 << 10;
 
 /// What a run keeps besides its result, none of which changes the result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
