@@ -21,6 +21,24 @@ factors.tcp = ["reno", "tahoe"]
 [base]
 {SCENARIO.replace("traffic = ", "traffic = ")}
 """
+FIELD = """
+question = "Which one?"
+duration_s = 2.0
+movement.chain = { nodes = 3 }
+traffic.random = { cbr = 1 }
+
+[advise]
+limits = ["pdr >= 0.5"]
+"""
+CAPACITY = f"""
+[capacity]
+level = "traffic.random.cbr"
+levels = "1..2"
+limit = "pdr >= 0.5"
+
+[base]
+{FIELD[FIELD.index("duration_s") : FIELD.index("[advise]")]}
+"""
 MAIN = "set val(nn) 50\nset ns_ [new Simulator]\nsource p01.mov\n$ns_ run\n"
 GPX = '<?xml version="1.0"?>\n<gpx version="1.1"><trk></trk></gpx>\n'
 SUMO = '<?xml version="1.0"?>\n<fcd-export>\n</fcd-export>\n'
@@ -40,6 +58,8 @@ TRAFFIC = (NS2 / "chain1.traffic.tcl").read_text()
         ("traffic", MAIN, "a main script", "manetlab run SCRIPT.tcl"),
         ("movement", SCENARIO, "a scenario in TOML", "manetlab run"),
         ("movement", CAMPAIGN, "a campaign", "campaign run"),
+        ("movement", FIELD, "a field to advise on", "manetlab advise"),
+        ("movement", CAPACITY, "a question of capacity", "manetlab capacity"),
     ],
 )
 def test_a_file_given_for_another_is_recognised(
@@ -89,6 +109,51 @@ def test_errors_lead_to_the_right_command_or_name(
     done = cli(*words)
     assert done.returncode == 2
     assert all(each in done.stderr for each in told), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "what", "hint"),
+    [
+        *(
+            (words, "this is a field to advise on", "manetlab advise field.toml")
+            for words in (
+                ("run", "field.toml"),
+                ("view", "field.toml"),
+                ("scenario", "check", "field.toml"),
+                ("range", "field.toml"),
+                ("campaign", "run", "field.toml"),
+                ("campaign", "status", "field.toml"),
+                ("report", "field.toml"),
+                ("capacity", "field.toml"),
+                ("run", "asks.toml"),
+            )
+        ),
+        *(
+            (words, "this is a question of capacity", "manetlab capacity load.toml")
+            for words in (
+                ("run", "load.toml"),
+                ("scenario", "check", "load.toml"),
+                ("campaign", "run", "load.toml"),
+                ("campaign", "results", "load.toml"),
+                ("report", "load.toml"),
+                ("advise", "load.toml"),
+            )
+        ),
+        (("advise", "c.toml"), "this is a campaign", "manetlab campaign run c.toml"),
+        (("capacity", "c.toml"), "this campaign asks for no capacity", "manetlab campaign run c.toml"),
+    ],
+)
+def test_a_question_to_another_command_leads_to_it(
+    words: tuple[str, ...], what: str, hint: str, cli: Cli, tmp_path: Path
+) -> None:
+    files = {"field": FIELD, "asks": FIELD.split("[advise]")[0], "load": CAPACITY, "c": CAMPAIGN}
+    for name, content in files.items():
+        (tmp_path / f"{name}.toml").write_text(content)
+    done = cli(*words)
+    assert done.returncode == 2
+    assert what in done.stderr, done.stderr
+    assert hint.replace("field.toml", words[-1]) in done.stderr, done.stderr
+    assert {path.stem for path in tmp_path.iterdir()} == {*files}, "something was written"
 
 
 def test_several_protocols_in_a_scenario_lead_to_a_campaign() -> None:

@@ -8,12 +8,15 @@ import sys
 import threading
 import time
 import weakref
+from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from manetlab import interrupts
 from manetlab.campaign import execution
+from manetlab.cli import app
 from manetlab.operation_range import find
 from manetlab.report import write
 
@@ -128,3 +131,31 @@ def test_ctrl_c_during_an_import_ends_without_a_traceback(module: str) -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=4 * FAR_S
     )
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "stopped; nothing was written\n")
+
+
+NETWORK = "duration_s = 2.0\nmovement.chain = { nodes = 3 }\ntraffic.random = { cbr = 1 }\n"
+LOAD = ("--level", "traffic.random.cbr", "--levels", "1..2", "--limit", "pdr >= 0.5")
+
+
+@pytest.mark.parametrize(
+    ("function", "words", "store"),
+    [
+        ("manetlab.load_capacity.find", ("capacity", "s.toml", *LOAD), "s.capacity.db"),
+        ("manetlab.operation_range.find", ("range", "s.toml", "--flows", "2"), "s.range.db"),
+        ("manetlab.advice.advise", ("advise", "s.toml"), "s.advice.db"),
+        ("manetlab.campaign.Campaign.run", ("campaign", "run", "c.toml"), "c.db"),
+    ],
+)
+def test_long_searches_say_where_runs_are_kept(
+    function: str, words: tuple[str, ...], store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    (tmp_path / "s.toml").write_text(NETWORK)
+    (tmp_path / "c.toml").write_text("base = 's.toml'\nfactors.routing = ['aodv', 'dsr']\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(function, interrupted)
+    done = CliRunner().invoke(app, [*words])
+    assert done.exit_code == 130
+    assert done.stderr == f"stopped; finished runs are kept in {store}; the same command continues\n"

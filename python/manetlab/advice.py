@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from manetlab import metrics
+from manetlab import file_kinds, metrics
 from manetlab.campaign.plan import Campaign
 from manetlab.errors import InputError, RunFailed, shown
 from manetlab.factors import Factor
@@ -233,6 +233,7 @@ def build(
     Raises:
         InputError: A key or value is not allowed.
     """
+    file_kinds.refuse_campaign(data, where, "a field: a scenario without routing")
     base = {key: value for key, value in data.items() if key not in ("question", "advise")}
     given = data.get("advise", {})
     if not isinstance(given, Mapping):

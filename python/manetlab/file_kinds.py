@@ -30,6 +30,8 @@ _SIGNS: tuple[tuple[str, str, str], ...] = (
         "it belongs to --traffic",
     ),
     (r"set\s+[XYZ]_|setdest", MOVEMENT, "it belongs to --movement"),
+    (r"^\s*\[?advise\b", "a field to advise on", "manetlab advise FILE"),
+    (r"^\s*\[?capacity\b", "a question of capacity", "manetlab capacity FILE"),
     (r"^\s*\[?(base|factors)\b", "a campaign", "manetlab campaign run FILE"),
     (
         r"^\s*(duration_s|\[?movement|\[?traffic)\b.*",
@@ -42,7 +44,7 @@ _SIGNS: tuple[tuple[str, str, str], ...] = (
         "it belongs to --movement",
     ),
 )
-_OURS = tuple(kind for _, kind, _ in _SIGNS if kind in ("a campaign", "a scenario in TOML"))
+_OURS = ("a field to advise on", "a question of capacity", "a campaign", "a scenario in TOML")
 _NAMES = {MOVEMENT: "a movement file (setdest)", TRAFFIC: "a traffic file (cbrgen.tcl)"}
 
 
@@ -70,22 +72,48 @@ def explained(error: InputError, content: bytes, wanted: str) -> InputError:
     return InputError(f"not a {wanted} file of ns-2", error.where, found, _NAMES[wanted], hint)
 
 
-def refuse_campaign(data: Mapping[str, Any], where: str) -> None:
-    """Raises an InputError if what should be a scenario is a campaign."""
+def refuse_campaign(data: Mapping[str, Any], where: str, wanted: str = "a scenario") -> None:
+    """Raises an InputError if what should be something else, as read, is a campaign."""
     if "base" in data and "movement" not in data:
+        refuse_capacity(data, where, wanted)
         hint = f"manetlab campaign run {shlex.quote(where)}"
         found = f"a campaign: {', '.join(list(data)[:4])}"
-        raise InputError("this is a campaign", where, found, "a scenario", hint)
+        raise InputError("this is a campaign", where, found, wanted, hint)
 
 
 def refuse_scenario(source: Path | Mapping[str, Any], where: str = "") -> None:
-    """Raises an InputError if what should be a campaign, as a file or read, is a scenario."""
+    """Raises an InputError if what should be a campaign, as a file or read, is a scenario or a field."""
     if isinstance(source, Path):
         where = str(source)
-        try:
-            source = parse_toml(read_bytes(source, "campaign file"))
-        except (ValueError, RecursionError):
+        if (found := _read(source)) is None:
             return
+        source = found
+    refuse_field(source, where, "a campaign")
     if "base" not in source and ("movement" in source or "traffic" in source):
         hint = f"manetlab run {shlex.quote(where)}"
         raise InputError("this is a scenario", where, "no [base]", "a campaign", hint)
+
+
+def refuse_field(data: Mapping[str, Any], where: str, wanted: str) -> None:
+    """Raises an InputError if what should be something else is a field of ``manetlab advise``."""
+    asks = "question" in data and "movement" in data and "base" not in data and "routing" not in data
+    if "advise" in data or asks:
+        hint = f"manetlab advise {shlex.quote(where)}"
+        found = "a table [advise]" if "advise" in data else "a question, and no routing"
+        raise InputError("this is a field to advise on", where, found, wanted, hint)
+
+
+def refuse_capacity(source: Path | Mapping[str, Any], where: str, wanted: str) -> None:
+    """Raises an InputError if what should be something else, as a file or read, asks for a capacity."""
+    data = _read(source) if isinstance(source, Path) else source
+    if data is not None and data.get("capacity"):
+        hint = f"manetlab capacity {shlex.quote(where)}"
+        raise InputError("this is a question of capacity", where, "a table [capacity]", wanted, hint)
+
+
+def _read(path: Path) -> Mapping[str, Any] | None:
+    """What is in a file of TOML; none if it cannot be read as such, of which its own reader tells."""
+    try:
+        return parse_toml(read_bytes(path, "campaign file"))
+    except (ValueError, RecursionError):
+        return None

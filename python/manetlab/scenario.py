@@ -162,6 +162,7 @@ class Scenario(InputTable):
             wanted = "a mapping from fields to values"
             raise InputError("not a scenario", where, shown(data), wanted, "see the fields of Scenario")
         file_kinds.refuse_campaign(data, where)
+        file_kinds.refuse_field(data, where, "a scenario")
         written = {key: long_form(key, value) for key, value in as_plain(data).items()}
         for key in ("routing", "profile", "tcp"):
             if isinstance(several := written.get(key), list):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,21 +62,17 @@ def _search(
     campaign: Campaign, asked: Asked, place: Path, jobs: int | None, allow_other_version: bool
 ) -> Advice:
     from manetlab import advice
-    from manetlab.cli.progress import shown_progress
+    from manetlab.cli.progress import kept_in, shown_progress
 
-    try:
-        with shown_progress(campaign.name) as progress:
-            return advice.advise(
-                campaign,
-                asked,
-                store=place,
-                jobs=jobs,
-                progress=progress,
-                allow_other_version=allow_other_version,
-            )
-    except KeyboardInterrupt:
-        print(f"stopped; finished runs are kept in {place}; the same command continues", file=sys.stderr)
-        raise click.exceptions.Exit(130) from None
+    with kept_in(place), shown_progress(campaign.name) as progress:
+        return advice.advise(
+            campaign,
+            asked,
+            store=place,
+            jobs=jobs,
+            progress=progress,
+            allow_other_version=allow_other_version,
+        )
 
 
 def _write(found: Advice, file: Path, page: Path) -> None:

@@ -70,29 +70,28 @@ def run(
 
     It can be interrupted at any time; the same command continues.
     """
+    from manetlab import file_kinds
     from manetlab.campaign.plan import Campaign
-    from manetlab.cli.progress import shown_progress
+    from manetlab.cli.progress import kept_in, shown_progress
 
     campaign = Campaign.load(file)
+    file_kinds.refuse_capacity({"capacity": campaign.capacity}, str(file), "a campaign without one")
     if until is not None:
         campaign = campaign.changed(until=share(until))
     part = None if shard is None else part_of(shard)
     name = ".db" if part is None else f".shard-{part[0]}-of-{part[1]}.db"
     place = store or file.with_suffix(name)
-    try:
-        with shown_progress(campaign.name) as progress:
-            results = campaign.run(
-                place,
-                jobs=jobs,
-                scheduler=scheduler,
-                slurm=pairs(slurm) if slurm else None,
-                progress=progress,
-                allow_other_version=allow_other_version,
-                retry_failed=retry_failed,
-                shard=part,
-            )
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"finished runs are kept in {place}; the same command continues") from None
+    with kept_in(place), shown_progress(campaign.name) as progress:
+        results = campaign.run(
+            place,
+            jobs=jobs,
+            scheduler=scheduler,
+            slurm=pairs(slurm) if slurm else None,
+            progress=progress,
+            allow_other_version=allow_other_version,
+            retry_failed=retry_failed,
+            shard=part,
+        )
     if part is None:
         _show(results, None, as_json)
     else:

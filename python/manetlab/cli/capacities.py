@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from manetlab.cli import options
+from manetlab.errors import InputError
 
 if TYPE_CHECKING:
     from manetlab.campaign.plan import Campaign
@@ -49,6 +50,11 @@ def capacity(
     from manetlab.load_capacity import Question, write_csv
 
     campaign = _campaign_of(file)
+    given = {name: value for name, value in asked.items() if value is not None}
+    if campaign.factors and not campaign.capacity and not given:
+        hint = f"manetlab campaign run {shlex.quote(str(file))} runs it as it is"
+        wanted = "a table [capacity] with level, levels and limit"
+        raise InputError("this campaign asks for no capacity", str(file), "no [capacity]", wanted, hint)
     place = store or file.with_suffix(".capacity.db")
     if plot is not None:
         from manetlab.report.ranges import check_plot
@@ -56,10 +62,7 @@ def capacity(
         check_plot(plot, "--plot")
     options.check_written(inputs=[file, place, *campaign.inputs])
     check_apart({"--store": place}, (file, *campaign.inputs))
-    question = Question.build(
-        {**campaign.capacity, **{name: value for name, value in asked.items() if value is not None}},
-        f"{campaign.where}: capacity",
-    )
+    question = Question.build({**campaign.capacity, **given}, f"{campaign.where}: capacity")
     found = _search(campaign, question, place, jobs, allow_other_version)
     if csv is not None:
         write_csv(csv, found)
@@ -91,22 +94,18 @@ def _campaign_of(file: Path) -> Campaign:
 def _search(
     campaign: Campaign, question: Question, place: Path, jobs: int | None, allow_other_version: bool
 ) -> list[Capacity]:
-    from manetlab.cli.progress import shown_progress
+    from manetlab.cli.progress import kept_in, shown_progress
     from manetlab.load_capacity import find
 
-    try:
-        with shown_progress(question.level) as progress:
-            return find(
-                campaign,
-                question,
-                store=place,
-                jobs=jobs,
-                progress=progress,
-                allow_other_version=allow_other_version,
-            )
-    except KeyboardInterrupt:
-        print(f"stopped; finished runs are kept in {place}; the same command continues", file=sys.stderr)
-        raise click.exceptions.Exit(130) from None
+    with kept_in(place), shown_progress(question.level) as progress:
+        return find(
+            campaign,
+            question,
+            store=place,
+            jobs=jobs,
+            progress=progress,
+            allow_other_version=allow_other_version,
+        )
 
 
 def _print(found: list[Capacity], question: Question) -> None:

@@ -276,7 +276,7 @@ def store_of(source: Path) -> Path:
     """The store that a command reads: the file itself, or the one beside a campaign's TOML file.
 
     Raises:
-        InputError: The TOML file is a scenario.
+        InputError: The TOML file is a scenario, or asks for advice or a capacity, which have other stores.
     """
     if source.suffix != ".toml":
         return source
@@ -285,6 +285,7 @@ def store_of(source: Path) -> Path:
         from manetlab import file_kinds
 
         file_kinds.refuse_scenario(source)
+        file_kinds.refuse_capacity(source, str(source), "a campaign that has been run")
     return store
 
 

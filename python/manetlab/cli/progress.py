@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -50,6 +51,15 @@ def _tell_time(what: str, done: threading.Event, started: float) -> None:
     if told:
         # To the line's beginning, and what is there away: results come next.
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def kept_in(store: Path) -> Iterator[None]:
+    """Ctrl-C within says that finished runs are in the store; the command's group prints it and ends."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"finished runs are kept in {store}; the same command continues") from None
 
 
 def run_with_bar(scenarios: list[Scenario], what: str, jobs: int | None) -> list[Result]:

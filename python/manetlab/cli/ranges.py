@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -90,20 +89,16 @@ def range_(
 
 
 def _search(asked: list[Any], place: Path, how: dict[str, Any]) -> list[OperationRange]:
-    from manetlab.cli.progress import shown_progress
+    from manetlab.cli.progress import kept_in, shown_progress
     from manetlab.operation_range import Bounds, find
 
     most_nodes, stagger_s = how.pop("nodes"), how.pop("stagger")
     bounds = Bounds(how.pop("unsmoothness"), how.pop("unfairness"))
     found = []
-    try:
-        for each in asked:
-            with shown_progress(each.routing) as progress:
-                given = {"most_nodes": most_nodes, "stagger_s": stagger_s, "bounds": bounds}
-                found.append(find(each, store=place, progress=progress, **given, **how))
-    except KeyboardInterrupt:
-        print(f"stopped; finished runs are kept in {place}; the same command continues", file=sys.stderr)
-        raise click.exceptions.Exit(130) from None
+    for each in asked:
+        with kept_in(place), shown_progress(each.routing) as progress:
+            given = {"most_nodes": most_nodes, "stagger_s": stagger_s, "bounds": bounds}
+            found.append(find(each, store=place, progress=progress, **given, **how))
     return found
 
 
