@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -218,6 +218,29 @@ def interval_of(key: str, values: Iterable[float], confidence: float = 0.95) -> 
 
     listed = list(values)
     return bounded_interval(listed, bounds(key)[0], most_of(key, listed), confidence)
+
+
+def delay_classes(histogram: Mapping[str, Any]) -> list[tuple[float, int]]:
+    """The classes of a histogram of delays: the upper end of each in s, and how many are in it.
+
+    The end is ∞ for what took longer than the last end, and NaN for what did not arrive.
+    """
+    ends = [*histogram["up_to_s"], math.inf, math.nan]
+    return list(zip(ends, [*histogram["counts"], histogram["lost"]], strict=True))
+
+
+def delay_names(ends_s: Sequence[float]) -> list[str]:
+    """What classes of delays with these upper ends, in s, are called in plots, in ms."""
+    names, before = [], 0.0
+    for end_s in ends_s:
+        if math.isnan(end_s):
+            names.append("lost")
+        elif math.isinf(end_s):
+            names.append(f"> {1e3 * before:g}")
+        else:
+            names.append(f"{1e3 * before:g}–{1e3 * end_s:g}")
+            before = end_s
+    return names
 
 
 def most_of(key: str, values: Iterable[float]) -> float:

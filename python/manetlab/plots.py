@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from manetlab import palette
 from manetlab.errors import InputError
-from manetlab.metrics import by_key, of_flow
+from manetlab.metrics import by_key, delay_classes, delay_names, of_flow
 from manetlab.optional_packages import require
 
 if TYPE_CHECKING:
@@ -137,12 +137,70 @@ def by_flow(
         known = sorted({key for flow in flows for key, value in flow.items() if isinstance(value, float)})
         raise InputError("no flow has this metric", "plot", f'"{name}"', "one of " + ", ".join(known))
     metric = of_flow(name, having[0]["kind"])
-    called = [[flow[end] if names is None else names[flow[end]] for end in ("src", "dst")] for flow in having]
-    labels = [f"{flow['id']}: {src} → {dst}" for flow, (src, dst) in zip(having, called, strict=True)]
-    axes.barh(labels, [flow[name] * metric.factor for flow in having])
+    axes.barh([_ends_of(flow, names) for flow in having], [flow[name] * metric.factor for flow in having])
     axes.invert_yaxis()
     axes.set(xlabel=metric.heading, ylabel="flow")
     return axes
+
+
+def by_delay(
+    delays: Sequence[Mapping[str, Any]],
+    flows: Sequence[Mapping[str, Any]],
+    axes: Axes,
+    names: Sequence[str] | None = None,
+) -> Axes:
+    """How long the datagrams of flows with a deadline took, as shares of those that were made.
+
+    Few flows have bars of their own; many are one.
+
+    Raises:
+        InputError: No flow has a deadline.
+    """
+    if not delays:
+        hint = "give the flow a deadline_ms, or set network.deadline_ms"
+        wanted = "a flow of datagrams with a deadline"
+        raise InputError("no flow has a histogram of its delays", "plot", '"delays"', wanted, hint)
+    classes = [delay_classes(each) for each in delays]
+    counts = [[count for _, count in each] for each in classes]
+    labels = [_ends_of(flows[each["flow"]], names) for each in delays]
+    if len(counts) > len(HATCHES):
+        counts, labels = [[sum(column) for column in zip(*counts, strict=True)]], [f"{len(labels)} flows"]
+    shown = shown_classes(counts)
+    width = 0.8 / len(counts)
+    for index, (values, label) in enumerate(zip(counts, labels, strict=True)):
+        shift = (index - (len(counts) - 1) / 2) * width
+        places = [place + shift for place in range(len(shown))]
+        shares = [100.0 * values[at] / (sum(values) or 1) for at in shown]
+        axes.bar(places, shares, width * 0.94, label=label, **filling(index))
+    called = delay_names([end_s for end_s, _ in classes[0]])
+    axes.set_xticks(range(len(shown)), [called[at] for at in shown], rotation=30, ha="right")
+    axes.grid(False, axis="x")
+    axes.set(xlabel="delay (ms)", ylabel="datagrams (%)")
+    axes.legend(title="flow")
+    return axes
+
+
+def shown_classes(counts: Sequence[Sequence[float]]) -> list[int]:
+    """The numbers of the classes from the first to the last that has something, and of what was lost."""
+    last = len(counts[0]) - 1
+    filled = [at for at in range(last) if any(values[at] for values in counts)]
+    return [*(range(filled[0], filled[-1] + 1) if filled else ()), last]
+
+
+def filling(index: int) -> dict[str, Any]:
+    """Colour and hatch of the bars of a series by its number."""
+    return {
+        "color": palette.ON_LIGHT[index % len(palette.ON_LIGHT)],
+        "hatch": HATCHES[index % len(HATCHES)],
+        "edgecolor": "white",
+        "linewidth": 0.3,
+    }
+
+
+def _ends_of(flow: Mapping[str, Any], names: Sequence[str] | None) -> str:
+    """A flow by its number and its ends, which are called by their names if there are any."""
+    src, dst = (flow[end] if names is None else names[flow[end]] for end in ("src", "dst"))
+    return f"{flow['id']}: {src} → {dst}"
 
 
 def over_factor(

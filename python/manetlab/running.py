@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import math
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,7 +15,7 @@ from manetlab import _core, captures, notebook, provenance
 from manetlab.captures import Capture, Ns2Trace
 from manetlab.errors import InputError, shown
 from manetlab.files import check_outputs, completed
-from manetlab.metrics import applying, base_unit
+from manetlab.metrics import applying, base_unit, delay_classes
 from manetlab.resolving import Resolved
 
 if TYPE_CHECKING:
@@ -102,9 +101,9 @@ class Result:
         Args:
             what: ``flows`` (one row a flow; its number is the column ``flow``), ``totals`` (one row a
                 metric, with its unit), ``drops``, ``losses``, ``delays`` (one row a class of delays of a flow
-                with a deadline; the last has no end), or a time series: ``series:totals``,
-                ``series:tcp_flows``, ``series:message_flows``, ``series:route_repairs``, ``series:queues``,
-                ``series:paths``.
+                with a deadline; ``up_to_s`` is ∞ for what took longest and NaN for what did not arrive), or a
+                time series: ``series:totals``, ``series:tcp_flows``, ``series:message_flows``,
+                ``series:route_repairs``, ``series:queues``, ``series:paths``.
 
         Raises:
             InputError: Unknown part, or the run kept no series.
@@ -120,9 +119,7 @@ class Result:
             return pd.DataFrame(getattr(self, name), columns=["layer", "reason", "packets", "count"])
         if name == "delays":
             classes = [
-                (each["flow"], end_s, count)
-                for each in self.delays
-                for end_s, count in zip([*each["up_to_s"], math.inf], each["counts"], strict=True)
+                (each["flow"], end_s, count) for each in self.delays for end_s, count in delay_classes(each)
             ]
             return pd.DataFrame.from_records(classes, columns=["flow", "up_to_s", "count"])
         if name == "totals":
@@ -142,17 +139,20 @@ class Result:
 
         Args:
             metric: The column or metric; ``tcp_delivered_bytes`` or ``throughput_bps`` if not given.
+                ``delays`` draws how long the datagrams of flows with a deadline took.
             axes: Where to draw; a new figure if not given.
 
         Returns:
             The axes, whose ``figure`` can be saved.
 
         Raises:
-            InputError: Unknown column or metric, or matplotlib is not installed.
+            InputError: Unknown column or metric, no flow has a deadline, or matplotlib is not installed.
         """
-        from manetlab.plots import by_flow, drawing_on, over_time
+        from manetlab.plots import by_delay, by_flow, drawing_on, over_time
 
         with drawing_on(axes, "plot") as drawn_on:
+            if metric == "delays":
+                return by_delay(self.delays, self.flows, drawn_on, self.provenance.get("labels"))
             if self.series is not None and (metric is None or metric in self.series["totals"]):
                 columns = self.series["totals"]
                 first = next(name for name in columns if name != "time_s")

@@ -90,6 +90,8 @@ def _tables(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
     yield "drops", results.drops
     if not results.ends.empty:
         yield "ends", results.ends
+    if not results.delays.empty:
+        yield "delays", results.delays
     yield "failed", results.failed
     yield "summary", results.summary()
     yield "comparisons", results.comparisons

@@ -18,7 +18,7 @@ from manetlab.campaign.levels import Label
 from manetlab.campaign.plan import Campaign, known_metrics
 from manetlab.campaign.store import RUN, Store
 from manetlab.errors import InputError, shown
-from manetlab.metrics import named
+from manetlab.metrics import delay_classes, named
 from manetlab.optional_packages import require
 from manetlab.parameters import unknown
 
@@ -215,7 +215,8 @@ class Results:
         then the metrics of a flow (docs/metrics.md); ``src_name`` and ``dst_name`` where nodes have names.
         """
         rows = [
-            {**self._place(run.point, run.replication), "flow": flow.pop("id"), **flow}
+            {**self._place(run.point, run.replication), "flow": flow["id"]}
+            | {key: value for key, value in flow.items() if key not in ("id", "delays")}
             for run in self._raw.runs
             for flow in json.loads(run.flows)
         ]
@@ -226,6 +227,22 @@ class Results:
             if table[name].dtype == object and name not in ("src_name", "dst_name")
         ]
         return table.astype(dict.fromkeys(metrics, float))
+
+    @cached_property
+    def delays(self) -> pd.DataFrame:
+        """How long the datagrams of flows with a deadline took, one row a class of delays of a flow.
+
+        Columns: ``point``, the factors, ``replication``, ``flow``, ``up_to_s`` (the upper end of the class;
+        ∞ for what took longer than the last end, NaN for what did not arrive), ``count``.
+        """
+        rows = [
+            {**self._place(run.point, run.replication), "flow": flow["id"], "up_to_s": end_s, "count": count}
+            for run in self._raw.runs
+            for flow in json.loads(run.flows)
+            if "delays" in flow
+            for end_s, count in delay_classes(flow["delays"])
+        ]
+        return _table(rows, (*self._places, "flow", "up_to_s", "count"))
 
     @cached_property
     def drops(self) -> pd.DataFrame:

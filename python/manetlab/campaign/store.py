@@ -79,6 +79,16 @@ def _ends(measured: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [*found, *({"end": "lost", **each} for each in measured.get("losses", ()))]
 
 
+def _flows(measured: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The flows as they are stored: one with a deadline has the histogram of its delays."""
+    delays = {each["flow"]: each for each in measured.get("delays", ())}
+    kept = ("up_to_s", "counts", "lost")
+    return [
+        {**flow, "delays": {key: found[key] for key in kept}} if (found := delays.get(flow["id"])) else flow
+        for flow in measured["flows"]
+    ]
+
+
 RUN = (
     *("key", "scenario_hash", "code", "seed", "result_hash", "events", "arrivals"),
     *(
@@ -316,7 +326,7 @@ class Store(Database):
         assert outcome.measured is not None
         origin = outcome.measured["provenance"]
         drops = [*outcome.measured["drops"], *_ends(outcome.measured)]
-        parts = {**outcome.measured, "drops": drops}
+        parts = {**outcome.measured, "drops": drops, "flows": _flows(outcome.measured)}
         texts = (json.dumps(parts[part]) for part in ("totals", "flows", "drops", "audit"))
         values = (
             *(outcome.key, outcome.scenario_hash, code, str(origin["seed"]), origin["result_hash"]),

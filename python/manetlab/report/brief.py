@@ -159,5 +159,6 @@ def draw_field(resolved: Resolved, at_s: float) -> bytes:
         for each in axes.collections:
             each.set_rasterized(len(each.get_paths()) > MOST_DRAWN or resolved.movement.nodes > MOST_DRAWN)
         target = io.BytesIO()
-        drawing.savefig(target, format="svg", metadata={"Date": None}, dpi=200)
+        # A chain is low and broad: what is empty above and below it goes.
+        drawing.savefig(target, format="svg", metadata={"Date": None}, dpi=200, bbox_inches="tight")
         return target.getvalue()

@@ -249,7 +249,7 @@ def rows(figure: Forest) -> int:
 
 def _named(series: Series, template: str) -> Spec:
     ends = [
-        f"{_end(low)} to {_end(high)}, n = {n}"
+        f"{_end(low)} to {_end(high)}, n = {n}" if (low, high) != (None, None) else f"n = {n}"
         for low, high, n in zip(series.low, series.high, series.n, strict=True)
     ]
     return {
@@ -276,6 +276,8 @@ def _bars(series: Series) -> Spec:
         "symmetric": False,
         "array": lengths(series.high),
         "arrayminus": lengths(series.low),
+        # Bars of no length would still have their end marks.
+        "visible": any(lengths(series.high) + lengths(series.low)),
         "thickness": 1.5,
         "width": 5,
     }

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from manetlab import palette
-from manetlab.plots import HATCHES, MARKERS, STYLE, style
+from manetlab.plots import HATCHES, MARKERS, STYLE, filling, style
 from manetlab.report.figures import AnyFigure, Bars, Boxes, Cumulative, Forest, Lines, Number, Series, Stacks
 from manetlab.report.interactive import TITLE_LETTERS, are_alone, aside, rows, steps, within_row
 
@@ -103,12 +103,9 @@ def _(figure: Bars, axes: Axes) -> None:
             [places[str(name)] + shift for name in series.x],
             _floats(series.y),
             width * 0.94,
-            yerr=_lengths(series),
+            yerr=lengths if any(map(any, lengths := _lengths(series))) else None,
             label=series.name,
-            color=palette.ON_LIGHT[index % len(palette.ON_LIGHT)],
-            hatch=HATCHES[index % len(HATCHES)],
-            edgecolor="white",
-            linewidth=0.3,
+            **filling(index),
             error_kw={"elinewidth": 0.9, "ecolor": "#222222"},
         )
     axes.set_xticks(range(len(names)), names)
@@ -128,10 +125,7 @@ def _(figure: Stacks, axes: Axes) -> None:
             0.7,
             bottom=below,
             label=series.name,
-            color=palette.ON_LIGHT[index % len(palette.ON_LIGHT)],
-            hatch=HATCHES[index % len(HATCHES)],
-            edgecolor="white",
-            linewidth=0.3,
+            **filling(index),
         )
         below = [low + height for low, height in zip(below, heights, strict=True)]
     axes.set_xticks(range(len(names)), names)

@@ -194,6 +194,7 @@ class Study:
         self.flows = self._with_levels(results.flows)
         self.drops = self._with_levels(results.drops)
         self.ends = self._with_levels(results.ends)
+        self.delays = self._with_levels(results.delays)
         self.failed = self._with_levels(results.failed)
         self.compared = next(
             (each for each in self.factors if self.family and each.key == self.family.factor), None

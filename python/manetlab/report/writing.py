@@ -18,6 +18,7 @@ from manetlab.report import (
     answers,
     brief,
     conclusions,
+    delays,
     losses,
     methods,
     outcomes,
@@ -199,7 +200,9 @@ def _results(study: Study, lead: AnyFigure | None) -> Section:
     """All figures but that which carries the answer, and the tables behind them all, folded."""
     figures = [each for metric in study.wanted for each in outcomes.metric_figures(study, metric)]
     others = [each for each in figures if lead is None or each.name != lead.name]
+    others += delays.figures(study)
     tables = [outcomes.metric_table(study, metric) for metric in study.wanted]
+    tables += [each for each in [delays.table(study)] if each is not None]
     return Section("results", "Results", [Part(figures=_drawn(others)), Part(tables=tables, is_aside=True)])
 
 
