@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +30,14 @@ def found(tmp_path: Path, **asked: Any) -> Advice:
 def test_the_race_ends_when_one_is_left_and_a_limit_is_judged(tmp_path: Path) -> None:
     seen = found(tmp_path, limits=["pdr >= 0.1", "cbr_latency_mean_s <= 1e-6"])
     assert (seen.ended, seen.runs, seen.choice.left) == ("known", 20, ("aodv",))
-    assert seen.limits == {"cbr_delivery_fraction": "holds", "cbr_latency_mean_s": "fails"}
+    assert seen.limits == {
+        "cbr_delivery_fraction": {"aodv": "holds", "dsdv": "open"},
+        "cbr_latency_mean_s": {"aodv": "fails", "dsdv": "no value"},
+    }
+    assert seen.to_dict()["limits"] == {"cbr_delivery_fraction": "holds", "cbr_latency_mean_s": "fails"}
     assert seen.limit_sentences() == [
         "AODV keeps to the limit: PDR at least 10 %.",
-        "AODV does not keep to the limit: mean end-to-end delay at most 0.001 ms.",
+        "None of the 2 candidates keeps to the limit: mean end-to-end delay at most 0.001 ms.",
     ]
     # What a race has left out is no caveat of its page, and the same race gives the same answer.
     assert found(tmp_path, limits=["pdr >= 0.1", "cbr_latency_mean_s <= 1e-6"]).to_dict() == seen.to_dict()
@@ -102,6 +107,58 @@ def test_what_arrives_decides_first(changes: dict[str, Any], wanted: str) -> Non
     assert build(field(**changes))[1].measures[0] == wanted
 
 
+@pytest.mark.parametrize(
+    ("limits", "told"),
+    [
+        (["pdr >= 0.0"], "All 2 candidates keep to the limit: PDR at least 0 %."),
+        (["pdr >= 0.1"], "AODV keeps to the limit: PDR at least 10 %."),
+        (["cbr_latency_mean_s <= 1e-6"], "None of the 2 candidates keeps to the limit: mean end-to-end"),
+    ],
+)
+def test_a_limit_is_told_of_all_candidates(limits: list[str], told: str, tmp_path: Path) -> None:
+    seen = found(tmp_path, measures=["pdr"], limits=limits)
+    [sentence] = seen.limit_sentences()
+    assert sentence.startswith(told)
+
+
+def test_who_keeps_to_a_limit_that_the_best_does_not_is_named(tmp_path: Path) -> None:
+    seen = found(tmp_path, limits=["pdr >= 0.1"])
+    for of_best, told in (("fails", "does not keep to"), ("open", "may or may not keep to")):
+        other = replace(seen, limits={"cbr_delivery_fraction": {"aodv": of_best, "dsdv": "holds"}})
+        assert other.limit_sentences() == [f"AODV {told} the limit: PDR at least 10 %; DSDV does."]
+
+
+def test_a_field_without_a_path_says_so_first(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "two.toml").write_text(
+        "duration_s = 3.0\nmovement.positions = [[0, 0], [5000, 0]]\n"
+        'traffic.flows = [{ kind = "cbr", src = 0, dst = 1, start_s = 1.0, bytes = 50, interval_s = 0.2 }]\n'
+        '[advise]\ncandidates = ["aodv", "dsr"]\nunsure = {}\n'
+    )
+    done = cli("advise", "two.toml")
+    assert done.returncode == 0, done.stderr
+    caveats = done.stdout.split("Caveats:\n")[1].splitlines()
+    assert "have no path" in caveats[0], caveats
+    page = (tmp_path / "two-advice.html").read_text()
+    assert page.index("have no path") < page.index("How to repeat this")
+
+
+def test_a_budget_of_time_that_is_over_leaves_the_inputs_untried(tmp_path: Path) -> None:
+    data = field(
+        traffic={"random": {"cbr": 2, "cbr_interval_s": 0.02, "cbr_start_within_s": 1.0}},
+        advise={
+            "candidates": ["aodv", "dsr"],
+            "measures": ["pdr"],
+            "minutes": 1e-3,
+            "margin": 1e-9,
+            "unsure": {"movement.chain.nodes": [6]},
+        },
+    )
+    seen = advise(*build(data), store=tmp_path / "a.db", jobs=1)
+    assert (seen.ended, seen.runs, seen.influences) == ("budget", 20, ())
+    assert "the fewest that can be compared, with 2 left" in seen.why_ended()
+    assert seen.what_if() == ["The budget left no runs for other values of the least certain inputs."]
+
+
 def test_the_least_certain_inputs_are_load_reach_and_speed() -> None:
     waypoint = {"nodes": 10, "width_m": 300.0, "height_m": 300.0, "speed_min": 1.0, "speed_max": 2.0}
     data = {"movement": {"waypoint": waypoint}, "traffic": {"random": {"calls": 3}}, "duration_s": 30.0}
@@ -128,6 +185,7 @@ def test_the_least_certain_inputs_are_load_reach_and_speed() -> None:
         (field(advise={"measures": ["hops"]}), ["no best value"]),
         (field(advise={"most": 5}), ["advise.most", "10"]),
         (field(advise={"runs": 10.5}), ["advise.runs", "whole"]),
+        (field(advise={"runs": 19}), ["advise.runs", "at least 20: 10 of each of the 2 candidates"]),
         (field(advise={"minutes": "ten"}), ["advise.minutes"]),
         (field(advise={"unsure": {f"a{at}": [1] for at in range(4)}}), ["at most 3"]),
         (field(advise={"unsure": {"duration_s": 3.0}}), ["unsure.duration_s", "list"]),
@@ -156,6 +214,7 @@ def test_the_command_writes_one_page(cli: Cli, tmp_path: Path) -> None:
         "known",
         {"cbr_delivery_fraction": "holds"},
     )
+    assert told["caveats"] and all(each in done.stdout for each in told["caveats"])
     page = (tmp_path / "team-advice.html").read_text()
     for words in (*told["answer"], *told["what_would_change_it"], "<h1>What for the four?</h1>"):
         assert words in page

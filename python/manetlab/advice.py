@@ -118,9 +118,10 @@ class Advice:
         choice: What is left.
         runs: How many runs it took.
         ended: Why no more were made: ``known``, ``practically the same``, ``most`` or ``budget``.
-        limits: By measure with a limit whether it ``holds``, ``fails`` or is ``open`` with the first of what
-            is left.
+        limits: By measure with a limit and by candidate whether it ``holds``, ``fails``, is ``open`` or
+            has ``no value``, such as a delay where nothing arrives.
         influences: What the least certain inputs would change.
+        is_cut: Whether the budget left no runs for other values of these inputs.
     """
 
     asked: Asked
@@ -128,8 +129,9 @@ class Advice:
     choice: Choice
     runs: int
     ended: str
-    limits: Mapping[str, str]
+    limits: Mapping[str, Mapping[str, str]]
     influences: Sequence[Influence] = field(default_factory=tuple)
+    is_cut: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """The answer for JSON."""
@@ -143,7 +145,9 @@ class Advice:
             "ended": self.ended,
             "runs": self.runs,
             "confidence": self.asked.confidence,
-            "limits": dict(self.limits),
+            "limits": {key: of[self.choice.left[0]] for key, of in self.limits.items()},
+            "limits_by_candidate": {key: dict(of) for key, of in self.limits.items()},
+            "caveats": self.caveats(),
             "influences": [
                 {
                     "key": each.key,
@@ -158,27 +162,49 @@ class Advice:
 
     def limit_sentences(self) -> list[str]:
         """Whether what must hold does, in sentences."""
-        from manetlab.report.plain import name_of
+        return [self._of_limit(key, _in_words(key, limit)) for key, limit in self.asked.limits.items()]
 
-        name = name_of(self.study, self.choice.left[0])
+    def _of_limit(self, key: str, limit: str) -> str:
+        from manetlab.report.plain import name_of
+        from manetlab.report.quantities import listed
+
+        of, best = self.limits[key], self.choice.left[0]
+        if {*of.values()} == {"holds"}:
+            return f"All {len(of)} candidates keep to the limit: {limit}."
+        if of[best] == "fails" and {*of.values()} <= {"fails", "no value"}:
+            return f"None of the {len(of)} candidates keeps to the limit: {limit}."
         told = {
             "holds": "keeps to",
             "fails": "does not keep to",
             "open": "may or may not keep to",
+            "no value": "has no value to compare with",
         }
-        return [
-            f"{name} {told[self.limits[key]]} the limit: {_in_words(key, limit)}."
-            for key, limit in self.asked.limits.items()
-        ]
+        said = f"{name_of(self.study, best)} {told[of[best]]} the limit: {limit}"
+        others = [name_of(self.study, name) for name in of if of[name] == "holds"]
+        if of[best] == "holds" or not others:
+            return f"{said}."
+        return f"{said}; {listed(others)} {'does' if len(others) == 1 else 'do'}."
+
+    def caveats(self) -> list[str]:
+        """What makes the answer less sure, the gravest first."""
+        from manetlab.report import brief, conclusions
+
+        # That those which were beaten early have fewer runs is what a race is.
+        left_out = conclusions.unfinished(self.study)
+        return [each for each in brief.caveats(self.study) if each not in left_out]
 
     def why_ended(self) -> str:
         """Why no more runs were made, in a sentence."""
         left = len(self.choice.left)
+        is_least = self.runs == len(self.asked.candidates) * LOOKS[0]
+        # The next measures may have decided among several that the first had left.
+        several = f", with {left} left" if left > 1 else ""
+        fewest = ", the fewest that can be compared" if is_least else ""
         return {
             "known": f"{self.runs} runs were enough to know it.",
             "practically the same": f"After {self.runs} runs, those left are practically the same.",
             "most": f"{left} were left after {self.asked.most} replications each ({self.runs} runs).",
-            "budget": f"The budget ended after {self.runs} runs, with {left} left.",
+            "budget": f"The budget ended after {self.runs} runs{fewest}{several}.",
         }[self.ended]
 
     def what_if(self) -> list[str]:
@@ -186,6 +212,8 @@ class Advice:
         from manetlab.report.plain import name_of
         from manetlab.report.quantities import listed
 
+        if self.is_cut:
+            return ["The budget left no runs for other values of the least certain inputs."]
         by_key: dict[str, list[Influence]] = {}
         for each in self.influences:
             by_key.setdefault(each.key, []).append(each)
@@ -301,6 +329,9 @@ def _asked(given: Mapping[str, Any], campaign: Campaign, candidates: tuple[str, 
     }
     for key in ("most", "runs"):
         numbers |= {key: int(numbers[key])} if key in numbers else {}
+    if (least := LOOKS[0] * len(candidates)) > numbers.get("runs", least):
+        wanted = f"at least {least}: {LOOKS[0]} of each of the {len(candidates)} candidates"
+        raise InputError("too few runs to compare anything", f"{place}.runs", str(numbers["runs"]), wanted)
     margin = given.get("margin", MARGIN if is_share else MARGIN_OF_OTHERS)
     unsure = _unsure(given["unsure"], place) if "unsure" in given else _usual_unsure(campaign.base)
     return Asked(measures, limits, candidates, unsure, margin=margin, **numbers)
@@ -422,12 +453,19 @@ def advise(
         RunFailed: A run failed.
     """
     options: dict[str, Any] = {"jobs": jobs, "progress": progress, "allow_other_version": allow_other_version}
+    began = time.monotonic()
     results, study, runs, ended = _raced(campaign, asked, store, options)
     [choice] = choices(study)
     other = store.with_name(f"{store.stem}-unsure{store.suffix}")
-    influences = _influences(campaign, asked, study, choice, other, options)
-    limits = {key: _kept(results, study, choice.left[0], key, limit) for key, limit in asked.limits.items()}
-    return Advice(asked, study, choice, runs, ended, limits, tuple(influences))
+    rivals = _rivals(study, choice, asked)
+    more = len(rivals) * UNSURE_RUNS * sum(map(len, asked.unsure.values()))
+    is_cut = more > 0 and _is_over(asked, runs, more, time.monotonic() - began)
+    influences = () if is_cut else _influences(campaign, asked, rivals, choice, other, options)
+    limits = {
+        key: {name: _kept(results, study, name, key, limit) for name in asked.candidates}
+        for key, limit in asked.limits.items()
+    }
+    return Advice(asked, study, choice, runs, ended, limits, tuple(influences), is_cut)
 
 
 def _raced(
@@ -466,7 +504,7 @@ def _check(results: Results, asked: Asked) -> None:
         where = f"{row['routing']}, replication {row['replication']}"
         raise RunFailed("a run failed", where, row["error"], hint=f"to repeat it: {row['command']}")
     if asked.measures[0] not in results.measured:
-        hint = "is there traffic of its kind? `manetlab list measures` says what each measure needs"
+        hint = "is there traffic of its kind, and does any of it arrive? `manetlab scenario check` says more"
         found, wanted = "no value in any run", "a measure that the field's traffic has"
         raise InputError("nothing can be compared", asked.measures[0], found, wanted, hint)
 
@@ -499,7 +537,7 @@ def _kept(results: Results, study: Study, name: str, key: str, limit: Limit) -> 
     runs = results.runs[results.runs["routing"].astype(str) == name]
     values = [float(value) for value in runs[key].dropna()] if key in runs else []
     if not values:
-        return "open"
+        return "no value"
     interval = limit.interval(values, study.campaign.comparison["confidence"])
     if interval.low >= limit.threshold:
         return "holds" if limit.at_least else "fails"
@@ -511,7 +549,7 @@ def _kept(results: Results, study: Study, name: str, key: str, limit: Limit) -> 
 def _influences(
     campaign: Campaign,
     asked: Asked,
-    study: Study,
+    rivals: Sequence[str],
     choice: Choice,
     store: Path,
     options: Mapping[str, Any],
@@ -524,10 +562,9 @@ def _influences(
     ]
     if not inputs:
         return
-    rivals = _rivals(study, choice, asked)
     levels = [{"label": setting, "fields": {key: value}} for key, setting, value in inputs]
     again = campaign.changed(
-        factors={"routing": rivals, "input": levels},
+        factors={"routing": list(rivals), "input": levels},
         replications=UNSURE_RUNS,
         comparison={**campaign.comparison, "confidence": asked.confidence},
     )

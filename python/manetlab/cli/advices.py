@@ -102,6 +102,10 @@ def _print(found: Advice, page: Path) -> None:
     for cells in answers.shown_rows:
         table.add(*(cell.shown for cell in cells))
     table.print(console)
-    for sentence in found.what_if():
-        console.print(Text(sentence))
+    for title, told in (("Caveats", found.caveats()), ("What would change the answer", found.what_if())):
+        if told:
+            console.print(Text(f"{title}:"))
+            for sentence in told:
+                console.print(Text(f"- {sentence}"))
+            console.print()
     console.print(Text(f"{page}: one A4 page"))

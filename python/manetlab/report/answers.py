@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from manetlab.campaign import Results
 
 BEST = {"best": "*", "not distinguishable": "~", FEWER: "†"}
+AS_GOOD = "≈"
 AGAINST = {"higher": "+", "lower": "−", "practically the same": "≈", FEWER: "†"}
 """The marks of verdicts; what has none has no mark."""
 
@@ -137,7 +138,8 @@ def _mark(study: Study, point: Point, metric: Metric) -> tuple[str, str]:
     place = (metric, study.other_levels(point), study.compared_level(point))
     for standing in study.standings:
         if (standing.metric, standing.others, standing.level) == place:
-            return standing.verdict, BEST.get(standing.verdict.partition(",")[0], "")
+            verdict, _, as_good = standing.verdict.partition(",")
+            return standing.verdict, BEST.get(verdict, AS_GOOD if as_good else "")
     if study.baseline:
         for each in study.comparisons:
             if (each.metric, each.others, each.level) == place:
@@ -147,7 +149,10 @@ def _mark(study: Study, point: Point, metric: Metric) -> tuple[str, str]:
 
 def _about_marks(study: Study) -> list[str]:
     if study.standings:
-        return ["* the best; ~ not distinguishable from the best; without a mark: worse, or not compared."]
+        has_margins = study.family is not None and (study.family.margins or study.family.shares)
+        marks = ["* the best", "~ not distinguishable from the best"]
+        marks += [f"{AS_GOOD} worse, but practically as good"] if has_margins else []
+        return ["; ".join([*marks, "without a mark: worse, or not compared."])]
     if study.baseline and study.comparisons:
         has_margins = study.family is not None and (study.family.margins or study.family.shares)
         margins = "; ≈ practically the same" if has_margins else ""

@@ -46,6 +46,7 @@ class Brief:
         caveats: What makes the answer less sure, the gravest first.
         more: How many caveats are left out.
         commands: What repeats it.
+        report: The command that writes the whole report.
         what_if: What would change the answer.
     """
 
@@ -59,12 +60,13 @@ class Brief:
     caveats: Sequence[str]
     more: int
     commands: Sequence[str]
+    report: str = "manetlab report"
     what_if: Sequence[str] = ()
 
 
 def of_study(study: Study) -> Brief:
     """The brief answer to a campaign's question."""
-    caveats = _caveats(study)
+    known = caveats(study)
     measure = _measure(study)
     figures = metric_figures(study, measure) if measure is not None else []
     picture, caption = _field(study)
@@ -76,16 +78,17 @@ def of_study(study: Study) -> Brief:
         measure="" if measure is None else capital(measure.in_words),
         field=picture,
         field_caption=caption,
-        caveats=[_shortened(each) for each in caveats[:MOST_CAVEATS]],
-        more=max(0, len(caveats) - MOST_CAVEATS),
+        caveats=shortened(known),
+        more=max(0, len(known) - MOST_CAVEATS),
         commands=reproduction.commands(study),
     )
 
 
-def _caveats(study: Study) -> list[str]:
-    """The gravest first: what the question depends on, how sure the values are, then remarks.
+def caveats(study: Study) -> list[str]:
+    """All that makes the answer less sure, the gravest first.
 
-    What is known of survivors only comes after all of these: what arrives decides before it.
+    That is what the question depends on, how sure the values are, then remarks. What is known of survivors
+    only comes after all of these: what arrives decides before it.
     """
     return gravest_first(study, dict.fromkeys([*conclusions.tested(study), *conclusions.cautions(study)]))
 
@@ -94,6 +97,11 @@ def gravest_first(study: Study, told: Iterable[str]) -> list[str]:
     """What is told, in that order but for remarks, and then what is known of survivors only."""
     of_survivors = conclusions.about_survivors(study)
     return sorted(told, key=lambda each: (each in of_survivors, isinstance(each, Note)))
+
+
+def shortened(caveats: Sequence[str]) -> list[str]:
+    """The first few, each no longer than a page of this size bears."""
+    return [_shortened(each) for each in caveats[:MOST_CAVEATS]]
 
 
 def _shortened(caveat: str) -> str:
@@ -111,10 +119,9 @@ def _basis(study: Study) -> str:
     runs = f"{len(study.runs)} simulated runs of {len(study.points)} settings"
     if study.family is None:
         return f"{runs}; intervals of {confidence(study)}."
-    return (
-        f"{runs}. What is said to differ does so with {confidence(study)} confidence over all "
-        f"{study.family.size} comparisons together (paired t tests, Bonferroni)."
-    )
+    together = "" if study.family.size == 1 else f" over all {study.family.size} comparisons together"
+    tests = "paired t test" if study.family.size == 1 else "paired t tests, Bonferroni"
+    return f"{runs}. What is said to differ does so with {confidence(study)} confidence{together} ({tests})."
 
 
 def _measure(study: Study) -> Metric | None:

@@ -319,7 +319,6 @@ def tested(study: Study) -> list[str]:
     """What decides whether the question was tested at all: topology, saturation, settings that differ."""
     return [
         *_about_resolving(study),
-        *_about_missing_measures(study),
         *about_survivors(study),
         *_about_missing_values(study),
         *_about_ranges(study),
@@ -327,6 +326,8 @@ def tested(study: Study) -> list[str]:
         *of_points(list(study.resolved.values())),
         *_about_topologies(study),
         *networks.partitioned(study),
+        # After what a network without paths explains.
+        *_about_missing_measures(study),
         *_about_saturation(study),
         *_about_settings(study),
         *_about_flooded_data(study),

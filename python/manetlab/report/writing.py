@@ -143,14 +143,15 @@ def write_advice(advice: Advice, file: Path, name: str) -> None:
     """
     require("report", "advise")
     study, told = advice.study, brief.of_study(advice.study)
-    # That those which were beaten early have fewer runs is what a race is.
-    left_out = conclusions.unfinished(study)
+    caveats = advice.caveats()
     made = replace(
         told,
         answer=[*told.answer, *advice.limit_sentences()],
         basis=f"{told.basis} {advice.why_ended()}",
-        caveats=[each for each in told.caveats if each not in left_out],
+        caveats=brief.shortened(caveats),
+        more=max(0, len(caveats) - brief.MOST_CAVEATS),
         commands=[shlex.join(["manetlab", "advise", name])],
+        report=shlex.join(["manetlab", "report", study.results.store.name if study.results.store else name]),
         what_if=advice.what_if(),
     )
     text = printable(page.sheet(made, study.campaign.name))
