@@ -9,6 +9,9 @@ import pytest
 
 from manetlab import InputError, Scenario, _core, run
 from tests.conftest import ROOT
+from validation.theory import Frames
+
+RTP_HEADER_BYTES = 12
 
 
 def around_one_place(calls: int, **changes: Any) -> dict[str, Any]:
@@ -26,7 +29,8 @@ def around_one_place(calls: int, **changes: Any) -> dict[str, Any]:
         "warmup_s": 2.0,
         "routing": "static",
         "movement": {"positions": places},
-        "mac": {"data_rate_bps": 11e6, "rts_threshold_bytes": 2347},
+        # ACKs at 1 Mb/s, as the closed form that is known from elsewhere has them.
+        "mac": {"data_rate_bps": 11e6, "rts_threshold_bytes": 2347, "response_rate": "control"},
         "network": {"start_jitter_ms": 20.0},
         "traffic": {"flows": flows},
     }
@@ -38,11 +42,17 @@ def totals(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_one_hop_bears_as_many_calls_as_its_air_time_allows() -> None:
-    """A packet takes 0.73 ms with DIFS, SIFS and its ACK, and 1.04 ms if a mean backoff passes before each. A
-    call has two in 20 ms, so the air has room for 9.6 to 13.8 calls: where stations contend, backoffs pass
-    together."""
-    few, many = totals(around_one_place(9)), totals(around_one_place(14))
+    """A call has two packets in 20 ms. A packet of 160 bytes takes 0.73 ms with DIFS, SIFS and its ACK, and
+    1.04 ms if a mean backoff passes before each, so the air has room for 9.6 to 13.7 calls: where stations
+    contend, backoffs pass together."""
+    scenario = Scenario.build(around_one_place(1))
+    frames = Frames.of(scenario.resolve().params, 160 + RTP_HEADER_BYTES)
+    backoff_s = frames.slot * (frames.windows[0] - 1) / 2
+    least, most = (0.020 / (2 * each) for each in (frames.success + backoff_s, frames.success))
+    assert (round(least, 1), round(most, 1)) == (9.6, 13.7)
+    few, many = totals(around_one_place(int(least))), totals(around_one_place(int(most) + 1))
     assert (few["voice_calls"], few["voice_satisfied_fraction"]) == (9, 1.0)
+    assert many["voice_calls"] == 14
     assert few["voice_mos_mean"] == pytest.approx(4.41, abs=0.02)
     # 20 ms of speech and 60 ms of playout. The network adds what the first packet of each spurt waits for;
     # here that is ARP's jitter, because speech without a pause is one spurt.

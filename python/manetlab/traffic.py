@@ -145,7 +145,7 @@ def check_nodes(pattern: RandomTraffic, nodes: int, where: str) -> None:
     needed = max(2 * _flows_apart(pattern), 2 if pattern.cbr else 0)
     if nodes < needed:
         hint = 'flows with cbr_ends = "apart", and all flows except CBR, need different end points'
-        found, wanted = f"{nodes} nodes", f"at least {needed} nodes"
+        found, wanted = f"{nodes} node{'s' if nodes != 1 else ''}", f"at least {needed} nodes"
         raise InputError("too few nodes for the traffic", where, found, wanted, hint)
     pairs = nodes * (nodes - 1)
     if pattern.cbr_ends == "distinct-pairs" and pattern.cbr > pairs:
