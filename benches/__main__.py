@@ -15,6 +15,7 @@ from benches import (
     page,
     precision,
     python_routing,
+    radios,
     recording,
     standard,
     startup,
@@ -36,7 +37,7 @@ def main() -> None:
         "parts",
         nargs="*",
         help="startup, throughput, standard, protocols, ns3, standing, moving, python, recording, page, "
-        "engine, precision; all if none is named",
+        "engine, precision, radios, radio-growth, walls; all if none is named",
     )
     options.add_argument("--rounds", type=int, default=5, help="measurements of each command [5]")
     options.add_argument("--most", type=int, default=SIZES[-1], help="nodes of the largest network [10000]")
@@ -59,6 +60,9 @@ def main() -> None:
         "page": lambda: page.table(asked.rounds),
         "engine": lambda: engine.table(asked.rounds),
         "precision": precision.table,
+        "radios": lambda: radios.table(asked.rounds),
+        "radio-growth": lambda: radios.growth(asked.rounds),
+        "walls": lambda: radios.walls(asked.rounds),
     }
     if unknown := set(asked.parts) - set(parts):
         options.error(f"no such part: {', '.join(sorted(unknown))}")

@@ -8,7 +8,7 @@
 use super::fading::Fading;
 use super::path_loss::PathLoss;
 use super::shadowing::{Seen, Shadowing};
-use super::walls::{Walls, Work};
+use super::walls::{Barrier, Walls, Work};
 use super::{NodeRadio, PathLossKind, RadioParams, WallSpec};
 use crate::kernel::{Streams, Time};
 use crate::mobility::Point;
@@ -57,6 +57,8 @@ pub(super) struct Origin {
     here: Point,
     /// The squared distance (m²) beyond which nobody minds from where a signal seems to come.
     within_m2: f64,
+    /// The power that arrives from there, in W.
+    least_w: f64,
     pub(super) work: Work,
 }
 
@@ -105,12 +107,23 @@ impl Environment {
         !(is_of_frames || drifts)
     }
 
+    /// The power (W) that arrives from this squared distance (m²).
+    pub(super) fn power_w(&self, distance_m2: f64) -> f64 {
+        self.path_loss.power_w(distance_m2)
+    }
+
+    /// Memory for the ways of signals among so many nodes.
+    pub(super) fn work(&self, nodes: usize) -> Work {
+        if self.walls.is_some() { Work::among(nodes) } else { Work::default() }
+    }
+
     /// The end that transmits now.
     pub(super) fn origin(&self, node: u32, place: Point, now: Time) -> Origin {
         let drifted_m = self.drift_m_s * now.as_secs();
         let (here, place) = (place, drifted(place, drifted_m));
         let seen = self.shadowing.as_ref().map(|field| field.see(place)).unwrap_or_default();
-        Origin { node, now, drifted_m, place, seen, here, within_m2: f64::INFINITY, work: Work::default() }
+        let (within_m2, least_w, work) = (f64::INFINITY, 0.0, Work::default());
+        Origin { node, now, drifted_m, place, seen, here, within_m2, least_w, work }
     }
 
     /// The squared distance (m²) from which a transmission from `distance_m2` seems to come to a node;
@@ -133,29 +146,36 @@ impl Environment {
         }
         let seems_m2 = self.path_loss.as_if_from_m2(distance_m2, gain);
         match &self.walls {
-            Some(walls) if seems_m2 <= origin.within_m2 => self.behind_m2(walls, origin, there, seems_m2),
+            Some(walls) if seems_m2 <= origin.within_m2 => {
+                self.behind_m2(walls, origin, (node, there), seems_m2)
+            }
             _ => seems_m2,
         }
     }
 
+    /// How far both ends may still move before a signal that walls kept from the node that was asked for last
+    /// can come through, in m; 0 if that is not known.
+    pub(super) fn silent_m(&self, origin: &mut Origin, distance_m2: f64) -> f64 {
+        let only_walls = self.shadowing.is_none() && self.fading.is_none() && self.own.is_empty();
+        let Some(Barrier { spare, moves_m }) = origin.work.barrier.take().filter(|_| only_walls) else {
+            return 0.0;
+        };
+        let nearest_m = (distance_m2.sqrt() - 2.0 * moves_m).max(0.0);
+        let is_silent = self.path_loss.power_w(nearest_m * nearest_m) < spare * origin.least_w;
+        if is_silent { moves_m } else { 0.0 }
+    }
+
     /// The squared distance (m²) from which a signal seems to come that seems to come from `seems_m2` without
     /// walls; infinite where nothing comes through.
-    fn behind_m2(&self, walls: &Walls, origin: &mut Origin, there: Point, seems_m2: f64) -> f64 {
-        let most_db = match origin.within_m2 {
+    fn behind_m2(&self, walls: &Walls, origin: &mut Origin, there: (u32, Point), seems_m2: f64) -> f64 {
+        let spare = match origin.within_m2 {
             f64::INFINITY => f64::INFINITY,
-            // A little more, against rounding.
-            within_m2 => {
-                let spare = self.path_loss.power_w(seems_m2) / self.path_loss.power_w(within_m2);
-                10.0 * libm::log10(spare) + 1e-6
-            }
+            _ => self.path_loss.power_w(seems_m2) / origin.least_w,
         };
-        let loss_db = walls.loss_db(origin.here, there, most_db, &mut origin.work);
-        if loss_db > most_db || loss_db == f64::INFINITY {
-            f64::INFINITY
-        } else if loss_db > 0.0 {
-            self.path_loss.as_if_from_m2(seems_m2, libm::pow(10.0, -loss_db / 10.0))
-        } else {
-            seems_m2
+        match walls.gain((origin.node, origin.here), there, spare, &mut origin.work) {
+            0.0 => f64::INFINITY,
+            1.0 => seems_m2,
+            gain => self.path_loss.as_if_from_m2(seems_m2, gain),
         }
     }
 
@@ -196,9 +216,10 @@ fn own_radios(params: &RadioParams, surroundings: &Surroundings<'_>) -> Vec<Own>
 }
 
 impl Origin {
-    /// The same where nobody minds signals that seem to come from beyond this squared distance (m²).
-    pub(super) fn within(self, within_m2: f64, work: Work) -> Origin {
-        Origin { within_m2, work, ..self }
+    /// The same where nobody minds signals that seem to come from beyond this squared distance (m²), from
+    /// which this power (W) arrives.
+    pub(super) fn within(self, within_m2: f64, least_w: f64, work: Work) -> Origin {
+        Origin { within_m2, least_w, work, ..self }
     }
 }
 

@@ -30,6 +30,9 @@ use crate::mobility::{Leg, Path, Point, heights_differ};
 /// How far a node may move in one epoch. Larger epochs mean more candidates, smaller ones more sorting.
 const SLACK_M: f64 = 20.0;
 
+/// At most so long nobody is looked at again who hears nothing, in s.
+const MOST_SILENT_S: f64 = 1000.0;
+
 /// The greatest network whose candidates' legs stand beside them: about 2 kB for each node, so 0.5 MB in all,
 /// which a core's cache holds.
 const LEGS_BESIDE_CANDIDATES: usize = 256;
@@ -89,6 +92,8 @@ struct Candidates {
     /// Until when each of them is on the leg that stands here.
     legs_until: Time,
     nodes: Vec<u32>,
+    /// Until when each hears nothing of the node for certain, because of walls; empty without an environment.
+    silent_until: Vec<Time>,
     legs: Legs,
     /// What they get of every transmission, if nobody moves.
     always: Option<Reached>,
@@ -159,6 +164,8 @@ pub struct Index {
     search_m: f64,
     paths: Arc<[Path]>,
     current: Vec<CurrentLeg>,
+    /// The greatest speed of a node, in m/s.
+    top_speed: f64,
     epoch_length: Span,
     epoch_end: Time,
     epoch: u32,
@@ -205,6 +212,7 @@ impl Index {
             search_m: propagation.sense_range_m(),
             current: paths.iter().map(CurrentLeg::first).collect(),
             paths,
+            top_speed,
             epoch_length,
             epoch_end: Time::ZERO,
             epoch: 0,
@@ -226,6 +234,7 @@ impl Index {
     pub fn within(mut self, environment: Option<Environment>) -> Index {
         if let Some(environment) = &environment {
             self.search_m = environment.search_m2(self.propagation.sense_m2).sqrt();
+            self.work = environment.work(self.paths.len());
         }
         Index { environment: environment.map(Box::new), ..self }
     }
@@ -327,11 +336,18 @@ impl Index {
         let Some(environment) = &self.environment else { return };
         let z_m = if self.has_heights { self.paths[from as usize].height(now) } else { 0.0 };
         let (origin, limit_m2) = (environment.origin(from, here, now), self.search_m * self.search_m);
-        let mut origin = origin.within(self.propagation.sense_m2, std::mem::take(&mut self.work));
+        let (within_m2, work) = (self.propagation.sense_m2, std::mem::take(&mut self.work));
+        let mut origin = origin.within(within_m2, environment.power_w(within_m2), work);
         let Reached { distances_m2, delays_ns } = &mut self.reached;
         distances_m2.clear();
         delays_ns.clear();
-        for &node in &self.candidates[from as usize].nodes {
+        let Candidates { nodes, silent_until, .. } = &mut self.candidates[from as usize];
+        for (&node, silent_until) in nodes.iter().zip(silent_until) {
+            if now < *silent_until {
+                delays_ns.push(0);
+                distances_m2.push(f64::INFINITY);
+                continue;
+            }
             let place = self.current[node as usize].position(&self.paths[node as usize], now);
             let mut distance_m2 = here.distance2(place);
             if self.has_heights {
@@ -339,12 +355,18 @@ impl Index {
                 distance_m2 += above_m * above_m;
             }
             delays_ns.push(Propagation::delay_ns(distance_m2));
-            let is_near = distance_m2 <= limit_m2;
-            distances_m2.push(if is_near {
-                environment.as_if_from_m2(&mut origin, node, place, distance_m2)
-            } else {
-                f64::INFINITY
-            });
+            if distance_m2 > limit_m2 {
+                distances_m2.push(f64::INFINITY);
+                continue;
+            }
+            let seems_m2 = environment.as_if_from_m2(&mut origin, node, place, distance_m2);
+            distances_m2.push(seems_m2);
+            if seems_m2 == f64::INFINITY && !self.has_heights {
+                let silent_m = environment.silent_m(&mut origin, distance_m2);
+                if silent_m > 0.0 {
+                    *silent_until = now + Span::from_secs((silent_m / self.top_speed).min(MOST_SILENT_S));
+                }
+            }
         }
         self.work = origin.work;
         if self.still && environment.stands_still() {
@@ -430,6 +452,10 @@ impl Index {
                 candidates.nodes.push(node);
             }
         });
+        if self.environment.is_some() {
+            candidates.silent_until.clear();
+            candidates.silent_until.resize(candidates.nodes.len(), Time::ZERO);
+        }
     }
 
     /// Looks up the legs that a node's candidates are on.
@@ -523,7 +549,7 @@ impl Cells {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{FadingKind, PathLossKind, RadioParams, Surroundings};
+    use super::super::{FadingKind, PathLossKind, RadioParams, Surroundings, WallSpec};
     use super::*;
     use crate::kernel::Streams;
     use crate::mobility::{Command, Trajectory};
@@ -628,6 +654,47 @@ mod tests {
             asks.sort_unstable();
             for (ms, from) in asks {
                 let (now, from) = (Time(ms * 1_000_000), from % trajectories.len() as u32);
+                index.compute(from, now);
+                let mut found: Vec<u32> = index.arrivals(from, 0.0).map(|arrival| arrival.node).collect();
+                found.sort_unstable();
+                prop_assert_eq!(found, everybody_within(&paths, (&propagation, &environment), from, now));
+            }
+        }
+
+        /// Nodes that walk slowly, and transmit often: what was found holds for a while.
+        #[test]
+        fn finds_whom_a_full_search_finds_behind_walls(
+            starts in prop::collection::vec((0.0..600.0f64, 0.0..400.0f64), 2..12),
+            speeds in prop::collection::vec(0.0..3.0f64, 12),
+            mut asks in prop::collection::vec((0u64..20_000, 0u32..12), 1..300),
+            corners in prop::collection::vec((0.0..600.0f64, 0.0..400.0f64, -20.0..20.0f64, -20.0..20.0f64), 1..200),
+            has_insides in any::<bool>(),
+            jumps in any::<bool>(),
+        ) {
+            let trajectories = starts.iter().zip(&speeds).enumerate().map(|(at, (&(x, y), &speed))| {
+                let go = Command::GoTo { at: Time::ZERO, to: Point { x: 300.0, y: 200.0 }, speed };
+                let jump = Command::Jump { at: Time::from_secs(10.0), to: Point { x: y, y: x / 2.0 } };
+                let commands = if jumps && at % 2 == 0 { vec![go, jump] } else { vec![go] };
+                Trajectory::new(Point { x, y }, commands)
+            });
+            let paths: Vec<Path> = trajectories.map(|trajectory| Path::new(&trajectory)).collect();
+            let walls: Vec<WallSpec> = corners.iter().map(|&(x, y, right, up)| WallSpec {
+                points: vec![[x, y], [x + right, y], [x + right, y + up]],
+                db: 3.4,
+                db_per_m: if has_insides { 0.4 } else { 0.0 },
+                is_building: has_insides,
+                opaque: false,
+            }).collect();
+            let params = RadioParams::default();
+            let surroundings = Surroundings { nodes: paths.len(), radios: &[], walls: &walls };
+            let propagation = Propagation::new(&params);
+            let environment = Environment::new(&params, &surroundings, &Streams::new(1, 0));
+            let mut index = Index::new(propagation, paths.clone().into(), Time::from_secs(20.0))
+                .within(environment.clone());
+            let environment = environment.expect("walls");
+            asks.sort_unstable();
+            for (ms, from) in asks {
+                let (now, from) = (Time(ms * 1_000_000), from % paths.len() as u32);
                 index.compute(from, now);
                 let mut found: Vec<u32> = index.arrivals(from, 0.0).map(|arrival| arrival.node).collect();
                 found.sort_unstable();

@@ -48,7 +48,7 @@ impl Cells {
         let cells = Cells { cell_m, origin: low, columns, rows, ..Cells::default() };
         let mut of_cells: Vec<(usize, u32)> = Vec::new();
         for (number, piece) in (0..).zip(pieces) {
-            cells.visit(piece.from, piece.to, |first, last| {
+            cells.visit([piece.from, piece.to], 0.0, |first, last| {
                 of_cells.extend((first..=last).map(|cell| (cell, number)));
                 true
             });
@@ -106,35 +106,42 @@ impl Cells {
         self.starts[first] as usize..self.starts[last + 1] as usize
     }
 
-    /// Visits the cells that a straight line passes, and perhaps some beside it: column by column the first and
-    /// the last cell between which the line is there. Goes on for as long as `visit` says so.
+    /// Visits the cells that a straight line passes, and those within `beside_m` of it; perhaps some more:
+    /// column by column the first and the last cell between which the line is there. Goes on for as long as
+    /// `visit` says so.
     #[inline]
-    pub(super) fn visit(&self, a: Point, b: Point, mut visit: impl FnMut(usize, usize) -> bool) {
+    pub(super) fn visit(
+        &self,
+        [a, b]: [Point; 2],
+        beside_m: f64,
+        mut visit: impl FnMut(usize, usize) -> bool,
+    ) {
         /// In cells: more than rounding moves a line.
-        const MORE: f64 = 1e-6;
+        const ROUNDING: f64 = 1e-6;
+        let beside = beside_m / self.cell_m + ROUNDING;
         let (a, b) = if a.x <= b.x { (a, b) } else { (b, a) };
         let scaled =
             |point: Point| ((point.x - self.origin.x) / self.cell_m, (point.y - self.origin.y) / self.cell_m);
         let ((from_x, from_y), (to_x, to_y)) = (scaled(a), scaled(b));
         let (columns, rows) = (self.columns as f64, self.rows as f64);
-        let (lowest, highest) = (from_y.min(to_y) - MORE, from_y.max(to_y) + MORE);
-        if to_x + MORE < 0.0 || from_x - MORE >= columns || highest < 0.0 || lowest >= rows {
+        let (lowest, highest) = (from_y.min(to_y) - beside, from_y.max(to_y) + beside);
+        if to_x + beside < 0.0 || from_x - beside >= columns || highest < 0.0 || lowest >= rows {
             return;
         }
         // Conversions to integers go towards 0, which is down, as nothing is below it.
-        let first_column = (from_x - MORE).max(0.0) as usize;
-        let last_column = (to_x + MORE).min(columns - 1.0) as usize;
-        let is_upright = to_x - from_x <= MORE;
+        let first_column = (from_x - beside).max(0.0) as usize;
+        let last_column = (to_x + beside).min(columns - 1.0) as usize;
+        let is_upright = to_x - from_x <= beside;
         let slope = if to_x > from_x { (to_y - from_y) / (to_x - from_x) } else { 0.0 };
-        let more = MORE * (1.0 + slope.abs());
+        let above = beside * (1.0 + slope.abs());
         let at = |x: f64| from_y + slope * (x - from_x);
         for column in first_column..=last_column {
             let left = (column as f64).max(from_x);
             let right = (column as f64 + 1.0).min(to_x);
             // A line that stands upright passes all its rows in one column.
             let (one, other) = if is_upright { (from_y, to_y) } else { (at(left), at(right)) };
-            let low = (one.min(other) - more).max(lowest).max(0.0);
-            let high = (one.max(other) + more).min(highest).min(rows - 1.0);
+            let low = (one.min(other) - above).max(lowest).max(0.0);
+            let high = (one.max(other) + above).min(highest).min(rows - 1.0);
             if low < rows && high >= 0.0 {
                 let first = column * self.rows;
                 if !visit(first + low as usize, first + high as usize) {

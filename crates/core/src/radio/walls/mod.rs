@@ -13,13 +13,17 @@
 //! **Not implemented.** Diffraction and reflection: behind a corner it is darker than in truth. Heights:
 //! walls reach to the sky.
 //!
-//! An index of square cells finds the pieces that a way may cross (`cells.rs`).
+//! An index of square cells finds the pieces that a way may cross (`cells.rs`). What was found is remembered as long as
+//! both ends have hardly moved (`ways.rs`).
 
 mod cells;
+mod ways;
 
 use super::WallSpec;
 use crate::mobility::{Point, is_inside};
 use cells::Cells;
+pub(super) use ways::Barrier;
+use ways::{Ways, in_order, rounded_db};
 
 /// A straight piece of a wall.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +41,18 @@ pub(super) struct Work {
     crossed: Vec<u32>,
     filled: Vec<u32>,
     shares: Vec<f64>,
+    tried: Vec<u32>,
+    ways: Ways,
+    /// Of the way that was asked for last, if it is remembered and too weak for certain.
+    pub(super) barrier: Option<Barrier>,
+}
+
+impl Work {
+    /// Memory that remembers ways among so many nodes, each of which has a number and is in one place at a
+    /// time.
+    pub(super) fn among(nodes: usize) -> Work {
+        Work { ways: Ways::among(nodes), ..Work::default() }
+    }
 }
 
 /// See the module's head.
@@ -58,6 +74,8 @@ struct Packed {
     to: Point,
     db: f64,
     number: u32,
+    /// Is it a building's with a loss inside?
+    is_filled: bool,
 }
 
 impl Walls {
@@ -67,7 +85,7 @@ impl Walls {
         for (number, wall) in (0..).zip(walls) {
             let closing = wall.is_building.then(|| [wall.points[wall.points.len() - 1], wall.points[0]]);
             let along = wall.points.windows(2).map(|pair| [pair[0], pair[1]]).chain(closing);
-            let db = if wall.opaque { f64::INFINITY } else { wall.db };
+            let db = if wall.opaque { f64::INFINITY } else { rounded_db(wall.db) };
             if db <= 0.0 && wall.db_per_m <= 0.0 {
                 continue;
             }
@@ -82,8 +100,8 @@ impl Walls {
         let cells = Cells::of_pieces(&pieces, walls);
         let filled = cells.of_buildings(walls);
         let packed = cells.order.iter().map(|&number| {
-            let Piece { from, to, db, .. } = pieces[number as usize];
-            Packed { from, to, db, number }
+            let Piece { from, to, db, wall } = pieces[number as usize];
+            Packed { from, to, db, number, is_filled: walls[wall as usize].db_per_m > 0.0 }
         });
         let packed = packed.collect();
         Some(Walls { walls: walls.to_vec(), pieces, packed, cells, filled })
@@ -92,11 +110,10 @@ impl Walls {
     /// The loss between two places in dB, infinite behind an opaque wall. A loss above `most_db` may be told
     /// as any loss above it.
     pub(super) fn loss_db(&self, a: Point, b: Point, most_db: f64, work: &mut Work) -> f64 {
-        // In an order of their own, so that both directions are the same.
-        let (a, b) = if (a.x, a.y) <= (b.x, b.y) { (a, b) } else { (b, a) };
+        let (a, b) = in_order(a, b);
         work.crossed.clear();
         let mut so_far_db = 0.0;
-        self.cells.visit(a, b, |first, last| {
+        self.cells.visit([a, b], 0.0, |first, last| {
             for piece in &self.packed[self.cells.range(first, last)] {
                 // A piece may lie in several of these cells.
                 if crosses(piece.from, piece.to, a, b) && !work.crossed.contains(&piece.number) {
@@ -109,15 +126,17 @@ impl Walls {
         if so_far_db > most_db {
             return so_far_db;
         }
-        // In the order of the walls, whatever the cells are.
-        work.crossed.sort_unstable();
-        let crossed_db: f64 = work.crossed.iter().map(|&number| self.pieces[number as usize].db).sum();
-        if self.filled.order.is_empty() { crossed_db } else { crossed_db + self.filled_db((a, b), work) }
+        self.with_insides_db(so_far_db, (a, b), work)
+    }
+
+    /// With what the way, which crosses the pieces `work.crossed`, loses inside buildings.
+    fn with_insides_db(&self, crossed_db: f64, way: (Point, Point), work: &mut Work) -> f64 {
+        if self.filled.order.is_empty() { crossed_db } else { crossed_db + self.filled_db(way, work) }
     }
 
     /// What the way loses inside buildings, beside their walls.
     fn filled_db(&self, way: (Point, Point), work: &mut Work) -> f64 {
-        let Work { crossed, filled, shares } = work;
+        let Work { crossed, filled, shares, .. } = work;
         filled.clear();
         filled.extend(crossed.iter().map(|&piece| self.pieces[piece as usize].wall));
         filled.extend_from_slice(self.filled.at(way.0));
@@ -233,7 +252,7 @@ mod tests {
 
     /// What a search over all pieces finds: the crossings of walls of 1 dB each.
     fn of_all_pieces(walls: &Walls, a: Point, b: Point) -> u32 {
-        let (a, b) = if (a.x, a.y) <= (b.x, b.y) { (a, b) } else { (b, a) };
+        let (a, b) = in_order(a, b);
         walls.pieces.iter().filter(|piece| crosses(piece.from, piece.to, a, b)).count() as u32
     }
 
