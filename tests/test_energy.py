@@ -9,6 +9,7 @@ import pytest
 
 from manetlab import run
 from manetlab.errors import InputError
+from manetlab.scenario_warnings import after_run
 from tests.test_failures import chain
 
 LAYERS = ("data", "routing", "arp", "mac", "busy", "idle")
@@ -47,6 +48,27 @@ def test_energy_of_transmission_is_power_times_airtime() -> None:
     # 1 W: 192 µs of preamble and header at 1 Mb/s, then 1000 bytes, 28 of UDP and IP, 8 of LLC and 28 of the
     # MAC at 2 Mb/s.
     assert result.totals["energy_data_j"] == pytest.approx(192e-6 + 1064 * 8 / 2e6, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("battery_j", "told"),
+    [
+        (1.0, "all batteries are empty before the run ends, half of them at 1.185 s of 41 s"),
+        (20.0, "all batteries are empty"),
+        (1e6, None),
+        (None, None),
+    ],
+)
+def test_batteries_that_are_empty_before_the_end_are_told(battery_j: float | None, told: str | None) -> None:
+    result = run(chain(energy={} if battery_j is None else {"battery_j": battery_j}))
+    found = after_run([result, result])
+    assert [told in each for each in found] == ([] if told is None else [True])
+
+
+def test_half_of_the_batteries_are_told_too() -> None:
+    absent = [{"node": 1, "at_s": 0.0}]
+    result = run(chain(traffic={"flows": []}, energy={"battery_j": 10.0}, failures=absent))
+    assert "the batteries of 2 of 3 nodes are empty" in after_run([result])[0]
 
 
 def test_a_relay_with_an_empty_battery_is_as_one_that_has_failed() -> None:

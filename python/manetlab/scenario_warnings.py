@@ -105,11 +105,29 @@ def fast_and_far(resolved: Resolved) -> str | None:
 def after_run(results: Iterable[Result]) -> list[str]:
     """What runs of one scenario show against it, a sentence each."""
     lost = sent = 0.0
+    emptied: list[str] = []
     for result in results:
         lost += lost_in_queues(result.drops)
         sent += result.totals["cbr_sent"] or 0.0
+        if not emptied and (sentence := empty_batteries(result)) is not None:
+            emptied.append(sentence)
     found = saturation(lost, sent)
-    return [] if found is None else [found]
+    return emptied if found is None else [found, *emptied]
+
+
+def empty_batteries(result: Result) -> str | None:
+    """A sentence if half of all batteries are empty before the run ends, or all of them, else None."""
+    half_s = result.totals.get("energy_half_dead_s")
+    if half_s is None:
+        return None
+    scenario = result.provenance["scenario"]
+    nodes, end_s = scenario["movement"]["nodes"], scenario["duration_s"]
+    dead = result.totals["energy_dead_nodes"]
+    which = "all batteries are" if dead == nodes else f"the batteries of {dead} of {nodes} nodes are"
+    return (
+        f"{which} empty before the run ends, half of them at {half_s:.4g} s of {end_s:g} s: what is measured "
+        "after that is a network that has died; give more energy.battery_j, or a shorter duration_s"
+    )
 
 
 def lost_in_queues(drops: Iterable[Mapping[str, Any]]) -> float:
