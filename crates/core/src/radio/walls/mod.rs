@@ -13,8 +13,8 @@
 //! **Not implemented.** Diffraction and reflection: behind a corner it is darker than in truth. Heights:
 //! walls reach to the sky.
 //!
-//! An index of square cells finds the pieces that a way may cross (`cells.rs`). What was found is remembered as long as
-//! both ends have hardly moved (`ways.rs`).
+//! An index of square cells finds the pieces that a way may cross (`cells.rs`). What was found is remembered
+//! as long as both ends have hardly moved (`ways.rs`).
 
 mod cells;
 mod ways;
