@@ -182,6 +182,10 @@ class Capacity:
 
     def sentence(self) -> str:
         """The answer in a sentence."""
+        told = self._told()
+        return told if self.labels else f"{told[:1].upper()}{told[1:]}"
+
+    def _told(self) -> str:
         name, border = self.question.level, self.border
         whose = ", ".join(f"{label}" for label in self.labels.values())
         whose = f"{whose}: " if whose else ""
