@@ -204,6 +204,27 @@ def test_nothing_is_wider_than_a_phone(browser: Chrome, page: str) -> None:
     assert browser.execute_script(scrolls)
 
 
+def test_on_a_phone_plots_keep_room_beside_their_legends_and_numbers_their_digits(
+    browser: Chrome, best_page: str
+) -> None:
+    show(browser, best_page, PHONE)
+    unfold(browser)
+    heights = browser.execute_script(
+        """return [...document.querySelectorAll(".plot")]
+            .flatMap((plot) => [...plot.querySelectorAll("rect.nsewdrag")])
+            .map((area) => area.getBoundingClientRect().height)"""
+    )
+    assert min(heights) > 110, heights
+    broken = browser.execute_script(
+        """return [...document.querySelectorAll(".by-row td.number")].filter((cell) => {
+            const number = document.createRange();
+            number.selectNodeContents(cell.firstChild);
+            return new Set([...number.getClientRects()].map((line) => Math.round(line.top))).size > 1;
+        }).map((cell) => cell.textContent)"""
+    )
+    assert broken == []
+
+
 def test_what_is_for_specialists_is_folded_and_links_unfold_it(browser: Chrome, best_page: str) -> None:
     show(browser, best_page)
     shown = "return document.documentElement.scrollHeight"

@@ -45,8 +45,11 @@
       const spec = structuredClone(specs.figures[place.dataset.figure]);
       // Plotly gives the intervals of bars a grey of its own, which a dark ground swallows.
       for (const { type, error_y } of spec.data) if (type === "bar" && error_y) error_y.color = colour("text");
-      if (!place.closest(".carries")) place.style.height = `${spec.height_rem}rem`;
       place.parentElement.classList.add("drawn");
+      // Where room is short a legend has a line a name, and would leave the plot none.
+      const lines = place.clientWidth < 480 && spec.layout.showlegend ? Math.max(0, spec.data.length - 2) : 0;
+      const height = place.closest(".carries") ? (lines ? 16 : 0) : spec.height_rem;
+      place.style.height = height ? `${height + 1.4 * lines}rem` : "";
       Plotly.react(place, spec.data, themed(spec.layout), config);
     }
   }
