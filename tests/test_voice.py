@@ -104,6 +104,58 @@ def test_a_longer_playout_buffer_loses_less_and_delays_more() -> None:
     assert short["voice_lost_fraction"] > long["voice_lost_fraction"]
 
 
+def group(**changes: Any) -> dict[str, Any]:
+    """Node 0 speaks to three others, all within reach of each other."""
+    speech = {"kind": "voice", "src": 0, "dst": [1, 2, 3], "start_s": 1.0, "stop_s": 4.0, "codec": "g729"}
+    places = [[0, 0], [10, 0], [0, 10], [10, 10]]
+    return {
+        "duration_s": 6.0,
+        "routing": "static",
+        "movement": {"positions": places},
+        "traffic": {"flows": [{**speech, **changes}, {"kind": "cbr", "src": 3, "dst": 1, **CBR}]},
+    }
+
+
+CBR = {"start_s": 5.0, "bytes": 50, "interval_s": 0.5}
+
+
+def test_push_to_talk_has_a_copy_of_the_same_speech_for_each_listener() -> None:
+    result = run(Scenario.build(group()), record=True)
+    heard = result.flows[:3]
+    assert {flow["kind"] for flow in heard} == {"voice"}
+    assert [(flow["src"], flow["dst"]) for flow in heard] == [(0, 1), (0, 2), (0, 3)]
+    # 3 s of speech without a pause in packets of 20 ms.
+    assert [flow["messages_made"] for flow in heard] == [150] * 3
+    assert (result.totals["voice_calls"], result.totals["voice_satisfied_fraction"]) == (3, 1.0)
+    # The copies of a packet follow each other on the air.
+    delays = [flow["voice_mouth_to_ear_s"] for flow in heard]
+    assert max(delays) - min(delays) < 0.02
+    assert result.flows[3]["kind"] == "cbr"
+    # Written out it is the same scenario, and so the same run.
+    again = Scenario.build(Scenario.build(group()).to_dict())
+    assert run(again).hash == result.hash
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"dst": [1, 1]}, "each once"),
+        ({"dst": []}, "one or more nodes"),
+        ({"dst": [0, 1]}, "a destination other than the source"),
+        ({"off_s": 1.0}, "without a pause"),
+        ({"call": 1}, "no call"),
+        ({"kind": "cbr", **CBR, "stop_s": 9.0}, 'only flows of kind "voice"'),
+    ],
+)
+def test_groups_that_cannot_be_are_refused(changes: dict[str, Any], told: str) -> None:
+    fields = group(**changes)
+    if changes.get("kind") == "cbr":
+        del fields["traffic"]["flows"][0]["codec"]
+    with pytest.raises(InputError) as error:
+        Scenario.build(fields)
+    assert told in str(error.value)
+
+
 def test_the_page_has_the_values_of_the_codecs() -> None:
     text = (ROOT / "docs/models/voice.md").read_text()
     rows = re.findall(r"\| `([\w-]+)` \| (\d+) B \| ([\d.]+) ms \| ([\d.]+) \| ([\d.]+) \|", text)

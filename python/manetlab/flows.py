@@ -26,6 +26,8 @@ Flow = dict[str, Any]
 """A flow: what it was given, by field."""
 ENDS = ("src", "dst")
 """The fields of a flow that name a node."""
+_PRESSED_S = 1e6
+"""Mean length of a talk spurt that ends when the key is released, in s: the longest that there is."""
 MAX_NODES = _core.MAX_NODES
 """Maximum number of nodes of a scenario."""
 
@@ -105,6 +107,29 @@ def checked(written: object, place: Place) -> Flow:
         found = "both" if "file" in flow else "neither"
         refuse(place, found, "exactly one of file, packets", "a trace is a file or a list")
     return flow
+
+
+def copies(written: object, place: Place) -> list[Flow]:
+    """The flows that one as the user wrote it stands for: of push-to-talk a copy for each listener.
+
+    While the key is pressed speech has no pause, so all copies have the same packets at the same times.
+
+    Raises:
+        InputError: As for `checked`; or listeners are given twice, or not at all, or with what copies cannot
+            have.
+    """
+    if not isinstance(written, Mapping) or not isinstance(listeners := written.get("dst"), list):
+        return [checked(written, place)]
+    if written.get("kind") != "voice":
+        refuse(place.at("dst"), listeners, "one node", 'only flows of kind "voice" go to several')
+    if len({*map(repr, listeners)}) < max(1, len(listeners)):
+        refuse(place.at("dst"), listeners, "one or more nodes, each once", "the listeners of a group")
+    for name in ("on_s", "off_s", "call"):
+        if name in written:
+            hint = "with several listeners speech lasts from start_s to stop_s without a pause"
+            refuse(place.at(name), written[name], f"no {name}", hint)
+    pressed = {**written, "on_s": _PRESSED_S, "off_s": 0.0}
+    return [checked({**pressed, "dst": each}, place) for each in listeners]
 
 
 def with_packets(flow: Flow, origin: Origin) -> Flow:

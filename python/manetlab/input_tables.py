@@ -7,7 +7,7 @@ its default and its meaning; the check, the words of its errors and the document
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NoReturn, Self
 
 from manetlab.errors import InputError, shown
@@ -250,6 +250,15 @@ def list_of(
         return [item.checked(each, place.at(index)) for index, each in enumerate(written)]
 
     return Field(meaning, take, default)
+
+
+def joined(lists: Field) -> Any:
+    """A field whose value is what a field with a list of lists has, as one list."""
+
+    def take(written: object, place: Place, hint: str) -> list[Any]:
+        return [each for part in lists.take(written, place, hint) for each in part]
+
+    return replace(lists, take=take)
 
 
 def row(meaning: str, items: tuple[Field, ...], wanted: str) -> Any:

@@ -17,6 +17,7 @@ from manetlab.input_tables import (
     choice,
     flag,
     integer,
+    joined,
     list_of,
     number,
     refuse,
@@ -482,10 +483,12 @@ class TrafficSource(InputTable):
     """Who talks to whom: exactly one of file, flows and random, or Web sessions, or both."""
 
     file: str | None = text("A traffic file of ns-2 (cbrgen.tcl).", None)
-    flows: list[flows.Flow] | None = list_of(
-        "The flows one by one.",
-        Field("A flow.", lambda written, place, _: flows.checked(written, place)),
-        default=None,
+    flows: list[flows.Flow] | None = joined(
+        list_of(
+            "The flows one by one.",
+            Field("A flow.", lambda written, place, _: flows.copies(written, place)),
+            default=None,
+        )
     )
     random: RandomTraffic | None = table("Flows between random nodes.", RandomTraffic, None)
     web: dict[str, Any] | None = section(
