@@ -79,24 +79,30 @@ impl Channel {
         template: &Template,
         remaining: &mut Vec<Arrival>,
     ) {
-        remaining.clear();
         if !self.short_way.open || template.followed_within != Span::ZERO {
+            remaining.clear();
             remaining.extend(self.index.arrivals(template.from.0, template.receive_m2));
+            self.left = remaining.len();
             return;
         }
         // Copies, which the loop has in registers.
         let (template, weak_frames) = (*template, self.short_way.weak_frames);
         let macs = self.macs.as_mut_slice();
-        remaining.resize(self.index.candidates(template.from.0), Arrival::default());
+        // Longer than what is left in it: nothing is written that is not read.
+        let most = self.index.candidates(template.from.0);
+        if remaining.len() < most {
+            remaining.resize(most, Arrival::default());
+        }
         let mut left = 0;
         for arrival in self.index.arrivals(template.from.0, template.receive_m2) {
-            let (now, signal) = template.signal(&arrival, TO_ALL || template.to.0 == arrival.node);
-            if !macs[arrival.node as usize].overhear::<EIFS>(now, &signal, weak_frames) {
+            let is_addressee = !TO_ALL && template.to.0 == arrival.node && arrival.receivable;
+            let (now, signal) = template.signal(&arrival, TO_ALL);
+            if is_addressee || !macs[arrival.node as usize].overhear::<EIFS>(now, &signal, weak_frames) {
                 remaining[left] = arrival;
                 left += 1;
             }
         }
-        remaining.truncate(left);
+        self.left = left;
     }
 
     /// Brings the first bit to those who remain, from the place `first` among them.
@@ -111,7 +117,7 @@ impl Channel {
     ) -> Option<Heard> {
         let id = template.transmission;
         let mut heard = None;
-        for (place, arrival) in remaining.iter().enumerate().skip(first) {
+        for (place, arrival) in remaining[..self.left].iter().enumerate().skip(first) {
             if let Some(ended) = self.arrive(clock, watch, arrival, template) {
                 heard = Some(self.wait(arrival, template, ended, Then::Serve { id, place: place + 1 }));
                 break;
@@ -211,16 +217,8 @@ impl Channel {
     #[inline(always)]
     fn expect_last_bit(&mut self, arrival: &Arrival, template: &Template, signal: &mut Signal) {
         self.meant += u64::from(signal.wanted);
-        if self.noise.is_some() && signal.receivable {
-            self.judge_by_noise(arrival, template, signal);
-        }
-        let may_be_damaged = signal.receivable && !signal.damaged;
-        if let Some(errors) = self.bit_errors.as_deref_mut().filter(|_| may_be_damaged) {
-            signal.damaged = errors.damage(arrival.node, template.bytes);
-            self.damaged += u64::from(signal.wanted && signal.damaged);
-            if signal.damaged && signal.wanted && !self.timing.params().repeats_damaged {
-                self.spoil(arrival.node, signal);
-            }
+        if self.has_errors && signal.receivable {
+            self.judge(arrival, template, signal);
         }
         if signal.wanted && !template.tapped {
             let receivers = &mut self.transmissions[template.transmission as usize].receivers;
@@ -258,10 +256,28 @@ impl Channel {
         }
     }
 
-    /// What noise makes of a signal at a node.
+    /// What noise and errors of bits make of a signal at a node that is strong enough to be decoded.
     #[inline(never)]
+    fn judge(&mut self, arrival: &Arrival, template: &Template, signal: &mut Signal) {
+        if self.noise.is_some() {
+            self.judge_by_noise(arrival, template, signal);
+        }
+        let may_be_damaged = signal.receivable && !signal.damaged;
+        let Some(errors) = self.bit_errors.as_deref_mut().filter(|_| may_be_damaged) else { return };
+        signal.damaged = errors.damage(arrival.node, template.bytes);
+        self.damaged += u64::from(signal.wanted && signal.damaged);
+        if signal.damaged && signal.wanted && !self.timing.params().repeats_damaged {
+            self.spoil(arrival.node, signal);
+        }
+    }
+
+    /// What noise makes of a signal at a node.
     fn judge_by_noise(&mut self, arrival: &Arrival, template: &Template, signal: &mut Signal) {
         let Some(noise) = &self.noise else { return };
+        // Most are: nothing need be drawn.
+        if noise.spares(signal.rate.index(), arrival.distance_m2) && !self.rules.counts_others_as_noise() {
+            return;
+        }
         let ln_draw = noise.ln_draw(template.start, template.from.0, arrival.node);
         match noise.fate(signal.rate.index(), template.bytes, arrival.distance_m2, ln_draw) {
             Fate::Intact => {}

@@ -87,6 +87,8 @@ pub(crate) struct Channel {
     bit_errors: Option<Box<BitErrors>>,
     /// None where thresholds decide about what is decoded.
     noise: Option<Box<Noise>>,
+    /// Is there one of these?
+    has_errors: bool,
     /// None where energy is not counted.
     batteries: Option<Box<Batteries>>,
     /// Does routing listen to packets that are addressed to others?
@@ -98,6 +100,8 @@ pub(crate) struct Channel {
     free: Vec<u32>,
     /// Used again for arrivals that do not go the short way.
     remaining: Vec<Arrival>,
+    /// How many of them there are; what follows is left over.
+    left: usize,
     /// First bits under way that something else may come before, the last one first.
     frame_starts: Vec<FrameStart>,
     /// When the next of them is due.
@@ -127,6 +131,7 @@ impl Channel {
         let nodes = scenario.movement.len();
         // Noise decides about all that is sensed.
         let reach_m2 = |bps| if noise.is_some() { f64::INFINITY } else { propagation.receive_m2(bps) };
+        let bit_errors = BitErrors::new(params.radio.bit_error_rate, nodes as u32, &streams);
         let index = Index::new(propagation, Arc::clone(paths), clock.end).within(Environment::new(
             &params.radio,
             &scenario.surroundings(),
@@ -141,13 +146,15 @@ impl Channel {
             rules,
             longest: index.longest_delay(),
             index,
-            bit_errors: BitErrors::new(params.radio.bit_error_rate, nodes as u32, &streams).map(Box::new),
+            has_errors: bit_errors.is_some() || noise.is_some(),
+            bit_errors: bit_errors.map(Box::new),
             noise: noise.map(Box::new),
             batteries: Batteries::new(scenario, paths),
             taps: false,
             transmissions: Vec::with_capacity(nodes),
             free: Vec::new(),
             remaining: Vec::new(),
+            left: 0,
             frame_starts: Vec::new(),
             frame_starts_slot: Slot(0),
             awaiting: None,

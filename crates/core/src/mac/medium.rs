@@ -39,10 +39,12 @@ impl Signal {
     /// a wanted frame's Duration is answered, not obeyed (§9.2.5.4).
     #[inline(always)]
     fn reserved_until(&self) -> Time {
-        match self.claim() {
-            _ if self.wanted => Time::ZERO,
-            Claim::NONE => self.end + self.reserves,
-            claim => claim.until,
+        if self.wanted {
+            Time::ZERO
+        } else if self.followed_within == Span::ZERO {
+            self.end + self.reserves
+        } else {
+            self.claim().until
         }
     }
 
@@ -115,6 +117,8 @@ struct Changing {
 #[derive(Clone, Debug)]
 pub struct ReceiverRules {
     capture: Capture,
+    /// Does the receiver lock on frames that it decodes, and only on those?
+    locks: bool,
     /// By rate.
     ratios: Vec<f64>,
     weak_frames: WeakFrames,
@@ -132,6 +136,7 @@ impl ReceiverRules {
         let propagation = Propagation::new(params);
         ReceiverRules {
             capture: params.capture,
+            locks: matches!(params.capture, Capture::Locking | Capture::AsNoise),
             ratios: timing.rates_bps().map(|bps| params.capture_ratio_at(bps)).collect(),
             weak_frames: WeakFrames::new(params, timing, &propagation),
             noise_w: params.noise_w,
@@ -146,14 +151,14 @@ impl ReceiverRules {
         let noise = noise.filter(|_| self.capture == Capture::AsNoise).map(|noise| Box::new(noise.clone()));
         ReceiverRules { noise, ..self }
     }
-
-    /// Does the receiver lock on frames that it decodes, and only on those?
-    fn locks(&self) -> bool {
-        matches!(self.capture, Capture::Locking | Capture::AsNoise)
-    }
 }
 
 impl ReceiverRules {
+    /// Do others count as noise, so that each frame's draw must be known?
+    pub fn counts_others_as_noise(&self) -> bool {
+        self.noise.is_some()
+    }
+
     fn power_w(&self, reception: &Reception) -> f64 {
         self.propagation.power_w(reception.distance_m2)
     }
@@ -265,6 +270,8 @@ pub(super) struct Medium {
     /// That of an RTS that is being received, or was received last. While it is open no arrival goes the
     /// short way.
     claim: Claim,
+    /// [`Claim::over_at`].
+    claim_over_at: Time,
     /// Is it that of the frame at the receiver?
     receives_claim: bool,
     /// Frames that the station would have had to act on and that others destroyed.
@@ -327,6 +334,7 @@ impl Default for Medium {
             energy_until: Time::ZERO,
             on_air_until: Time::ZERO,
             claim: Claim::NONE,
+            claim_over_at: Time::ZERO,
             receives_claim: false,
             collided: 0,
             others: Vec::new(),
@@ -411,7 +419,7 @@ impl Medium {
             self.nav.before = self.nav.after;
             self.eifs_until.before = self.eifs_until.after;
             self.energy_until = self.energy_until.max(self.reception.end);
-            self.free_from = self.on_air_until.max(self.claim.over_at());
+            self.free_from = self.on_air_until.max(self.claim_over_at);
         }
     }
 
@@ -435,10 +443,14 @@ impl Medium {
             (nav, end + timing.eifs.saturating_sub(timing.difs))
         };
         if self.receives_claim && (!self.reception.intact() || self.on_air_until > end) {
-            self.claim = Claim::NONE;
+            self.set_claim(Claim::NONE);
         }
-        let occupied = end.max(self.on_air_until).max(self.claim.over_at());
+        let occupied = end.max(self.on_air_until).max(self.claim_over_at);
         self.free_from = if self.awaits() { Time::NEVER } else { occupied };
+    }
+
+    fn set_claim(&mut self, claim: Claim) {
+        (self.claim, self.claim_over_at) = (claim, claim.over_at());
     }
 
     /// A frame begins at a free receiver, after an RTS to another station: the RTS keeps what it reserves if
@@ -446,11 +458,11 @@ impl Medium {
     #[cold]
     fn settle_claim(&mut self, now: Time, is_noticed: bool) {
         if now > self.claim.until {
-            self.claim = Claim::NONE;
+            self.set_claim(Claim::NONE);
         } else if is_noticed {
             self.nav.before = self.nav.before.max(self.claim.full);
             self.nav.after = self.nav.after.max(self.claim.full);
-            self.claim = Claim::NONE;
+            self.set_claim(Claim::NONE);
         }
     }
 
@@ -475,19 +487,19 @@ impl Medium {
             collided: false,
             deaf: now < self.on_air_until,
         };
-        if rules.locks() && !(signal.receivable || self.reception.present) {
+        if rules.locks && !(signal.receivable || self.reception.present) {
             return self.add_unlocked(now, &arriving, rules);
         }
         if self.reception.present {
             self.overlap(now, arriving, timing, rules);
             return;
         }
-        if self.claim != Claim::NONE {
+        if self.claim_over_at != Time::ZERO {
             self.settle_claim(now, arriving.reported && !arriving.deaf);
         }
         self.receives_claim = signal.followed_within != Span::ZERO;
         if self.receives_claim {
-            self.claim = signal.claim();
+            self.set_claim(signal.claim());
         }
         if rules.capture != Capture::Pairwise {
             self.others.retain(|other| other.1 > now);
@@ -591,7 +603,7 @@ impl Medium {
             }
         };
         let current = &mut self.reception;
-        if !survives && rules.locks() {
+        if !survives && rules.locks {
             // The receiver stays with the frame that it has locked on.
             self.collided += u64::from(arriving.wanted && !arriving.deaf);
             self.collided += u64::from(current.wanted && !current.collided && !current.deaf);
@@ -620,7 +632,7 @@ impl Medium {
             self.reception.deaf = true;
             self.forecast(self.nav.after, timing);
         } else {
-            self.free_from = until.max(self.claim.over_at());
+            self.free_from = until.max(self.claim_over_at);
         }
     }
 

@@ -24,6 +24,12 @@ impl Network<'_> {
         paths.is_none_or(|paths| paths[node as usize].is_present(at)) && !self.channel.is_dead(node, at)
     }
 
+    /// Can any node be absent, or its battery empty?
+    #[inline]
+    fn may_go(&self) -> bool {
+        self.comings.is_some() || self.channel.has_batteries()
+    }
+
     /// Is the node up now, and has it been since then? Who is not has not heard, or not sent, all of a frame.
     fn stays_up(&self, node: u32, since: Time) -> bool {
         let paths = self.comings.as_deref();
@@ -71,7 +77,8 @@ impl Network<'_> {
 
     /// A node has received a transmission that it must act on.
     fn receive(&mut self, node: u32, id: u32) {
-        if let Some((from, start)) = self.channel.sender(id)
+        if self.may_go()
+            && let Some((from, start)) = self.channel.sender(id)
             && !(self.stays_up(node, start) && self.stays_up(from, start))
         {
             return self.channel.miss(&mut self.clock, node);
@@ -100,8 +107,10 @@ impl Network<'_> {
 
     /// The last bit of a frame has reached, intact, a node that the frame may not be for: routing sees it.
     fn tap(&mut self, node: u32, id: u32) {
-        let sent = self.channel.sender(id);
-        if sent.is_none_or(|(from, start)| !(self.stays_up(node, start) && self.stays_up(from, start))) {
+        if self.may_go()
+            && let Some((from, start)) = self.channel.sender(id)
+            && !(self.stays_up(node, start) && self.stays_up(from, start))
+        {
             return;
         }
         let Some(&Frame { from, to, body: Some(ref body), .. }) = self.channel.frame(id) else { return };

@@ -135,16 +135,16 @@ impl Environment {
         place: Point,
         distance_m2: f64,
     ) -> f64 {
-        let mut gain = self.gain_of_radios(origin.node, node, distance_m2);
+        let (mut gain, mut gain_db) = (self.gain_of_radios(origin.node, node, distance_m2), 0.0);
         let there = place;
         let place = drifted(place, origin.drifted_m);
         if let Some(field) = &self.shadowing {
-            gain *= libm::pow(10.0, field.gain_db(&origin.seen, &field.see(place)) / 10.0);
+            gain_db = field.gain_db(&origin.seen, &field.see(place));
         }
         if let Some(fading) = &self.fading {
             gain *= fading.gain(origin.now, [(origin.node, origin.place), (node, place)]);
         }
-        let seems_m2 = self.path_loss.as_if_from_m2(distance_m2, gain);
+        let seems_m2 = self.path_loss.as_if_shadowed_m2(distance_m2, gain, gain_db);
         match &self.walls {
             Some(walls) if seems_m2 <= origin.within_m2 => {
                 self.behind_m2(walls, origin, (node, there), seems_m2)

@@ -50,6 +50,8 @@ struct AtRate {
     /// Noise with the receiver's own loss in it, in W.
     noise_w: f64,
     header: Span,
+    /// The squared distance up to which noise alone loses no frame, in m².
+    intact_m2: f64,
 }
 
 /// See the module's head.
@@ -84,23 +86,31 @@ impl Noise {
         if params.errors != Errors::ByRate {
             return None;
         }
+        let propagation = Propagation::new(params);
         let at = |&(bps, header, is_short): &(f64, Span, bool)| {
-            Modulation::of(bps).map(|modulation| AtRate {
-                errors: FrameErrors::new(modulation, is_short),
-                noise_w: noise_at_w(params, bps) * implementation_loss(params, bps),
-                header,
+            Modulation::of(bps).map(|modulation| {
+                let errors = FrameErrors::new(modulation, is_short);
+                let noise_w = noise_at_w(params, bps) * implementation_loss(params, bps);
+                // A little less, against rounding.
+                let intact_m2 = propagation.reach_m2(noise_w * errors.snr_without_loss()) * (1.0 - 1e-9);
+                AtRate { errors, noise_w, header, intact_m2 }
             })
         };
         let rates = rates.iter().map(at).collect::<Option<Vec<_>>>()?;
         let key = Key::new(streams, Purpose::Noise, 0);
         let others_factor = libm::pow(10.0, params.interference_penalty_db / 10.0);
-        Some(Noise { key, propagation: Propagation::new(params), rates, others_factor })
+        Some(Noise { key, propagation, rates, others_factor })
     }
 
     /// The logarithm of the draw of a frame that `from` began to send at `start`, at `to`: it is right as
     /// long as the logarithm of that probability is above.
     pub fn ln_draw(&self, start: Time, from: u32, to: u32) -> f64 {
         libm::log(unit(self.key.of(start.0, u64::from(from), u64::from(to))))
+    }
+
+    /// Is a frame from this squared distance (m²) intact for certain, whatever the draw?
+    pub fn spares(&self, rate: usize, distance_m2: f64) -> bool {
+        distance_m2 <= self.rates[rate].intact_m2
     }
 
     /// What noise alone makes of a frame.
@@ -120,7 +130,7 @@ impl Noise {
     /// The logarithm of the probability that the part of a frame from `from` to `until` is right while others
     /// with a power of `others_w` in sum are on the air.
     fn ln_part_right(&self, frame: &Judged, from: Time, until: Time, others_w: f64) -> f64 {
-        let AtRate { errors, noise_w, header } = &self.rates[frame.rate];
+        let AtRate { errors, noise_w, header, .. } = &self.rates[frame.rate];
         let snr = frame.power_w / (noise_w + others_w * self.others_factor);
         let header_end = frame.start + *header;
         let share = |from: Time, until: Time, of: Span| {
@@ -185,6 +195,23 @@ mod tests {
             let fates = (0..20_000).map(|at| noise.fate(rate, 1058, distance_m2, draw(at)));
             let lost = fates.filter(|&fate| fate != Fate::Intact).count() as f64 / 20_000.0;
             assert!((lost - wanted).abs() < 0.012, "rate {rate}: {lost}");
+        }
+    }
+
+    /// The largest draw that there is, and the longest frame.
+    #[test]
+    fn what_is_spared_is_intact_whatever_the_draw() {
+        let (params, noise) = noise(|_| {});
+        let ln_draw = libm::log1p(-1.0 / 9_007_199_254_740_992.0);
+        for rate in 0..4 {
+            let spared_m2 = noise.rates[rate].intact_m2;
+            assert!(noise.spares(rate, spared_m2) && !noise.spares(rate, spared_m2 * 1.001));
+            assert_eq!(noise.fate(rate, 65_535, spared_m2, ln_draw), Fate::Intact);
+            // Not much less than what is needed: 4 dB more are lost to it.
+            let snr_db = 10.0 * libm::log10(Propagation::new(&params).power_w(spared_m2) / 1e-13);
+            assert!((2.0..16.0).contains(&snr_db), "{snr_db}");
+            let beyond_m2 = at_snr(&params, snr_db - 4.0);
+            assert_ne!(noise.fate(rate, 65_535, beyond_m2, ln_draw), Fate::Intact);
         }
     }
 

@@ -149,6 +149,18 @@ impl FrameErrors {
         share * self.modulation.bits(bytes) * self.payload.ln_right(snr)
     }
 
+    /// The SNR (linear) from which on no draw loses a frame, however long it is.
+    pub(super) fn snr_without_loss(&self) -> f64 {
+        /// Of ln(−ln(right)): a draw is at most 1 − 2⁻⁵³, which is e^(−36.7) below 1, and the longest frame
+        /// has e^13.2 bits.
+        const UNSEEN: f64 = -51.0;
+        let is_unseen = |step: usize| self.header.0[step] <= UNSEEN && self.payload.0[step] <= UNSEEN;
+        match (0..STEPS - 1).rev().take_while(|&step| is_unseen(step)).last() {
+            Some(step) => libm::pow(10.0, (FIRST_DB + STEP_DB * step as f64) / 10.0),
+            None => f64::INFINITY,
+        }
+    }
+
     /// The SNR (linear) at which a frame of so many bytes is lost with this probability.
     pub fn snr_for_loss(&self, bytes: u32, loss: f64) -> f64 {
         let ln_right = |db: f64| {

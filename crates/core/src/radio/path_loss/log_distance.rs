@@ -4,7 +4,7 @@
 //! up to the reference distance is Friis's at the run's own frequency, and nearer than that it stays the
 //! same.
 
-use super::{CLOSEST_M2, RadioParams, free_space_w};
+use super::{CLOSEST_M2, NEPERS_PER_DB, RadioParams, free_space_w};
 
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct LogDistance {
@@ -32,6 +32,11 @@ impl LogDistance {
 
     pub(super) fn reach_m2(&self, threshold_w: f64) -> f64 {
         self.reference_m2 * libm::pow(self.reference_w / threshold_w, 1.0 / self.half_exponent)
+    }
+
+    /// The factor of the squared distance for a gain in dB.
+    pub(super) fn stretch(&self, gain_db: f64) -> f64 {
+        libm::exp(-gain_db * (NEPERS_PER_DB / self.half_exponent))
     }
 
     /// Shorter than the way over powers, because there is one exponent.

@@ -26,6 +26,9 @@ const WAVELENGTH_LIGHT_M_PER_S: f64 = 3e8;
 /// Antennas at the same point: the formulas have no meaning closer than a wavelength or so. In m².
 const CLOSEST_M2: f64 = 1e-2;
 
+/// Of powers: ln(10)/10.
+const NEPERS_PER_DB: f64 = std::f64::consts::LN_10 / 10.0;
+
 /// One of the models, with the parameters of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum PathLoss {
@@ -77,6 +80,17 @@ impl PathLoss {
         match self {
             PathLoss::LogDistance(model) => model.as_if_from_m2(distance_m2, gain),
             _ => self.reach_m2(self.power_w(distance_m2) * gain),
+        }
+    }
+
+    /// The same with a second gain, in dB.
+    pub(super) fn as_if_shadowed_m2(&self, distance_m2: f64, gain: f64, gain_db: f64) -> f64 {
+        if gain_db == 0.0 {
+            return self.as_if_from_m2(distance_m2, gain);
+        }
+        match self {
+            PathLoss::LogDistance(model) => self.as_if_from_m2(distance_m2, gain) * model.stretch(gain_db),
+            _ => self.as_if_from_m2(distance_m2, gain * libm::exp(gain_db * NEPERS_PER_DB)),
         }
     }
 
@@ -174,6 +188,11 @@ mod tests {
             let wanted_w = model.power_w(distance_m2) * gain;
             prop_assert!((model.power_w(moved_m2) / wanted_w - 1.0).abs() < 1e-9);
             prop_assert!(model.as_if_from_m2(distance_m2, 1.0).to_bits() == distance_m2.to_bits());
+            // In dB, too, and both together.
+            let in_db_m2 = model.as_if_shadowed_m2(distance_m2, 1.0, gain_db);
+            prop_assert!((in_db_m2 / moved_m2 - 1.0).abs() < 1e-9);
+            let both_m2 = model.as_if_shadowed_m2(distance_m2, gain, -gain_db);
+            prop_assert!((both_m2 / distance_m2 - 1.0).abs() < 1e-9);
         }
     }
 }
