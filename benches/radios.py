@@ -70,11 +70,11 @@ def table(rounds: int) -> Table:
 def growth(rounds: int) -> Table:
     """The same for networks that grow, beside the disc of the same size."""
     columns = ("radio", "CPU time an arrival", "÷ disc", "arrivals")
-    shown = Table(f"Radios of real places as networks grow, 10 s, {rounds} rounds", columns)
+    shown = Table(f"Radios of real places as networks grow, 3 s, {rounds} rounds", columns)
     for nodes in (100, 1000, 3000):
         progress(f"{nodes} nodes, {rounds} rounds")
         chosen = {"disc": {}, **{name: RADIOS[name] for name in list(RADIOS)[2:]}}
-        scenarios = [standard(radio, nodes, 10.0) for radio in chosen.values()]
+        scenarios = [standard(radio, nodes, 3.0) for radio in chosen.values()]
         found = in_turn(rounds, *(lambda resolved=resolved: cost(resolved) for resolved in scenarios))
         _add(shown, [f"{nodes} nodes, {name}" for name in chosen], found)
     return shown
