@@ -16,6 +16,7 @@ pub mod aodv;
 pub mod babel;
 pub mod batman;
 mod buffer;
+mod by_node;
 mod changes;
 pub mod dsdv;
 pub mod dsr;

@@ -94,7 +94,7 @@ impl Olsr {
             message_number: 0,
             mprs: BTreeSet::new(),
             topology: Topology::default(),
-            routes: Routes::new(),
+            routes: Routes::default(),
             changes: Changes::NONE,
             routes_at: Time::NEVER,
             routed: None,
@@ -177,11 +177,11 @@ impl Routing for Olsr {
     fn buffered(&self, _visit: &mut dyn FnMut(&Packet)) {}
 
     fn next_hop(&self, _now: Time, dst: NodeId) -> Option<NodeId> {
-        self.routes.get(&dst).map(|route| route.next_hop)
+        self.routes.get(dst).map(|route| route.next_hop)
     }
 
     fn route_hops(&self, _now: Time, dst: NodeId) -> Option<u32> {
-        self.routes.get(&dst).map(|route| route.hops)
+        self.routes.get(dst).map(|route| route.hops)
     }
 
     fn knows_route_hops(&self) -> bool {
@@ -196,7 +196,7 @@ impl Routing for Olsr {
 /// Data.
 impl Olsr {
     fn forward(&self, packet: Packet, actions: &mut Vec<Action>) {
-        actions.push(match self.routes.get(&packet.dst) {
+        actions.push(match self.routes.get(packet.dst) {
             Some(route) => Action::Send { packet, next_hop: route.next_hop, delay: Span::ZERO },
             None => Action::Drop(packet, DropReason::NoRoute),
         });
@@ -286,17 +286,18 @@ impl Olsr {
             Metric::Hops => routes::by_hops(now, self.node, &self.near, &self.topology),
             Metric::Etx => routes::by_cost(self.node, &self.near, &self.topology),
         };
-        for (dst, route) in &self.routes {
-            if routes.get(dst) != Some(route) {
-                self.changes.add(*dst);
+        for (dst, route) in self.routes.iter() {
+            let found = routes.get(dst);
+            if found != Some(route) {
+                self.changes.add(dst);
             }
-            if !routes.contains_key(dst) {
-                actions.push(Action::Notify(Notice::RouteFailed { dst: *dst, told: !here }));
+            if found.is_none() {
+                actions.push(Action::Notify(Notice::RouteFailed { dst, told: !here }));
             }
         }
-        for dst in routes.keys().filter(|dst| !self.routes.contains_key(dst)) {
-            self.changes.add(*dst);
-            actions.push(Action::Notify(Notice::RouteFound { dst: *dst }));
+        for (dst, _) in routes.iter().filter(|(dst, _)| self.routes.get(*dst).is_none()) {
+            self.changes.add(dst);
+            actions.push(Action::Notify(Notice::RouteFound { dst }));
         }
         self.routes = routes;
     }

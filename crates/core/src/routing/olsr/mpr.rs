@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::quality::Cost;
+use crate::routing::by_node::ByNode;
 use crate::wire::NodeId;
 
 /// Willingness to relay: never, and always (RFC 3626 §18.8).
@@ -17,54 +18,77 @@ pub(super) struct Candidate {
     /// Of the link to it.
     pub(super) cost: Cost,
     /// Its symmetric neighbours, this node not among them, with the costs of its links to them.
-    pub(super) neighbours: BTreeMap<NodeId, Cost>,
+    pub(super) neighbours: Vec<(NodeId, Cost)>,
+}
+
+/// A neighbour over which nodes of N2 can be reached, and which they are.
+struct Reach {
+    node: NodeId,
+    willingness: u8,
+    two_hop: Vec<NodeId>,
+}
+
+/// Of each node of N2, over how many relays it is to be reached yet.
+#[derive(Default)]
+struct Left {
+    of: ByNode<u32>,
+    /// How many nodes have some left.
+    nodes: usize,
+}
+
+impl Left {
+    /// Counts one relay more for each of these.
+    fn cover(&mut self, reached: &[NodeId]) {
+        for node in reached {
+            if let Some(count) = self.of.get_mut(*node).filter(|count| **count > 0) {
+                *count -= 1;
+                self.nodes -= usize::from(*count == 0);
+            }
+        }
+    }
+
+    fn count(&self, reached: &[NodeId]) -> usize {
+        reached.iter().filter(|node| self.of.get(**node).is_some_and(|count| *count > 0)).count()
+    }
 }
 
 /// RFC 3626 §8.3.1 and, for a coverage above one, §16.2.
 pub(super) fn by_hops(candidates: &[Candidate], coverage: u32) -> BTreeSet<NodeId> {
-    let near: BTreeSet<NodeId> = candidates.iter().map(|each| each.node).collect();
+    let mut near = ByNode::default();
+    candidates.iter().for_each(|each| *near.place(each.node) = Some(()));
     // N and, for each of it, what of N2 it reaches.
-    let mut reach: BTreeMap<NodeId, (u8, BTreeSet<NodeId>)> = BTreeMap::new();
-    let mut reached_by: BTreeMap<NodeId, u32> = BTreeMap::new();
-    for each in candidates.iter().filter(|each| each.willingness != WILL_NEVER) {
-        let two_hop: BTreeSet<NodeId> =
-            each.neighbours.keys().copied().filter(|node| !near.contains(node)).collect();
-        two_hop.iter().for_each(|&node| *reached_by.entry(node).or_default() += 1);
-        reach.insert(each.node, (each.willingness, two_hop));
-    }
+    let mut reached_by = ByNode::<u32>::default();
+    let willing = candidates.iter().filter(|each| each.willingness != WILL_NEVER);
+    let reach = willing.map(|each| {
+        let nodes = each.neighbours.iter().map(|(node, _)| *node);
+        let two_hop: Vec<NodeId> = nodes.filter(|node| near.get(*node).is_none()).collect();
+        two_hop.iter().for_each(|node| *reached_by.place(*node).get_or_insert(0) += 1);
+        Reach { node: each.node, willingness: each.willingness, two_hop }
+    });
+    let reach: Vec<Reach> = reach.collect();
     // Step 1, and step 3: of a node that is reached over no more than `coverage` all are needed.
-    let is_needed = |willingness: u8, two_hop: &BTreeSet<NodeId>| {
-        willingness == WILL_ALWAYS || two_hop.iter().any(|node| reached_by[node] <= coverage)
-    };
-    let needed = reach.iter().filter(|(_, (willingness, two_hop))| is_needed(*willingness, two_hop));
-    let mut chosen: BTreeSet<NodeId> = needed.map(|(node, _)| *node).collect();
-    let mut left = reached_by;
-    left.values_mut().for_each(|count| *count = (*count).min(coverage));
-    chosen.iter().for_each(|node| cover(&mut left, &reach[node].1));
+    let is_scarce = |node: &NodeId| reached_by.get(*node).is_some_and(|count| *count <= coverage);
+    let (needed, others): (Vec<Reach>, Vec<Reach>) = reach
+        .into_iter()
+        .partition(|each| each.willingness == WILL_ALWAYS || each.two_hop.iter().any(is_scarce));
+    reached_by.iter_mut().for_each(|(_, count)| *count = (*count).min(coverage));
+    let nodes = reached_by.iter().filter(|(_, count)| **count > 0).count();
+    let mut left = Left { of: reached_by, nodes };
+    needed.iter().for_each(|each| left.cover(&each.two_hop));
+    let mut chosen: BTreeSet<NodeId> = needed.iter().map(|each| each.node).collect();
     // Step 4.
-    while !left.is_empty() {
-        let rank = |(node, (willingness, two_hop)): (&NodeId, &(u8, BTreeSet<NodeId>))| {
-            let uncovered = two_hop.iter().filter(|each| left.contains_key(each)).count();
-            (uncovered > 0).then_some((*willingness, uncovered, two_hop.len(), std::cmp::Reverse(*node)))
+    while left.nodes > 0 {
+        let rank = |each: &&Reach| {
+            let uncovered = left.count(&each.two_hop);
+            (each.willingness, uncovered, each.two_hop.len(), std::cmp::Reverse(each.node))
         };
-        let others = reach.iter().filter(|(node, _)| !chosen.contains(node));
-        let Some((.., std::cmp::Reverse(best))) = others.filter_map(rank).max() else { break };
-        cover(&mut left, &reach[&best].1);
-        chosen.insert(best);
+        let useful =
+            others.iter().filter(|each| !chosen.contains(&each.node) && left.count(&each.two_hop) > 0);
+        let Some(best) = useful.max_by_key(rank) else { break };
+        left.cover(&best.two_hop);
+        chosen.insert(best.node);
     }
     chosen
-}
-
-/// Counts one relay more for each of these.
-fn cover(left: &mut BTreeMap<NodeId, u32>, reached: &BTreeSet<NodeId>) {
-    for node in reached {
-        if let Some(count) = left.get_mut(node) {
-            *count -= 1;
-            if *count == 0 {
-                left.remove(node);
-            }
-        }
-    }
 }
 
 /// olsrd 0.9.8: for each node within two hops the `coverage` cheapest ways over a neighbour, as long as they
@@ -75,7 +99,7 @@ pub(super) fn by_cost(candidates: &[Candidate], coverage: u32) -> BTreeSet<NodeI
     let mut chosen: BTreeSet<NodeId> = always.map(|each| each.node).collect();
     let mut ways: BTreeMap<NodeId, Vec<(Cost, NodeId)>> = BTreeMap::new();
     for each in candidates.iter().filter(|each| each.willingness != WILL_NEVER) {
-        for (&node, &cost) in &each.neighbours {
+        for &(node, cost) in &each.neighbours {
             let way = each.cost.and(cost);
             if !way.is_broken() && direct.get(&node).is_none_or(|direct| way < *direct) {
                 ways.entry(node).or_default().push((way, each.node));
@@ -160,13 +184,14 @@ mod tests {
 
     fn two_hop(candidates: &[Candidate]) -> BTreeSet<NodeId> {
         let near: BTreeSet<NodeId> = candidates.iter().map(|each| each.node).collect();
-        let all = candidates.iter().flat_map(|each| each.neighbours.keys().copied());
+        let all = candidates.iter().flat_map(|each| each.neighbours.iter().map(|(node, _)| *node));
         all.filter(|node| !near.contains(node)).collect()
     }
 
     fn reaches_all(candidates: &[Candidate], chosen: &BTreeSet<NodeId>) -> bool {
         let relays = candidates.iter().filter(|each| chosen.contains(&each.node));
-        let reached: BTreeSet<NodeId> = relays.flat_map(|each| each.neighbours.keys().copied()).collect();
+        let reached: BTreeSet<NodeId> =
+            relays.flat_map(|each| each.neighbours.iter().map(|(node, _)| *node)).collect();
         two_hop(candidates).is_subset(&reached)
     }
 
@@ -204,7 +229,7 @@ mod tests {
             for chosen in [by_hops(&candidates, 3), by_cost(&candidates, 3)] {
                 for node in two_hop(&candidates) {
                     let over = |relays: &mut dyn Iterator<Item = &Candidate>| {
-                        relays.filter(|each| each.neighbours.contains_key(&node)).count()
+                        relays.filter(|each| each.neighbours.iter().any(|(other, _)| *other == node)).count()
                     };
                     let possible = over(&mut candidates.iter());
                     let relays = over(&mut candidates.iter().filter(|each| chosen.contains(&each.node)));

@@ -13,6 +13,7 @@ use crate::wire::olsr::{Hello, LinkType, Listed, NeighbourType, Qualities, TimeC
 /// A node within two hops, as a neighbour tells of it.
 #[derive(Clone, Copy, Debug)]
 struct TwoHop {
+    node: NodeId,
     until: Time,
     /// Of the neighbour's link to it.
     cost: Cost,
@@ -38,9 +39,26 @@ pub(super) struct Neighbour {
     willingness: u8,
     /// Was the link symmetric when the node looked last?
     symmetric: bool,
-    two_hop: BTreeMap<NodeId, TwoHop>,
+    /// In the order of their numbers.
+    two_hop: Vec<TwoHop>,
     /// Until when this node is its relay.
     selects_until: Time,
+}
+
+/// A symmetric neighbour, as far as routes over it need it.
+pub(super) struct Relay<'a> {
+    pub(super) node: NodeId,
+    pub(super) willingness: u8,
+    /// Has it chosen this node as a relay?
+    pub(super) selects: bool,
+    two_hop: &'a [TwoHop],
+}
+
+impl Relay<'_> {
+    /// Its symmetric neighbours, this node not among them.
+    pub(super) fn neighbours(&self) -> impl Iterator<Item = NodeId> {
+        self.two_hop.iter().map(|each| each.node)
+    }
 }
 
 /// What a change means for the rest of the protocol.
@@ -132,21 +150,21 @@ impl Neighbours {
         self.all.get(&node).is_some_and(|each| each.symmetric && each.selects_until > now)
     }
 
-    pub(super) fn willingness(&self, node: NodeId) -> u8 {
-        self.all.get(&node).map_or(0, |each| each.willingness)
-    }
-
     /// The symmetric neighbours.
     pub(super) fn symmetric(&self) -> impl Iterator<Item = (NodeId, Cost)> {
         let all = self.all.iter().filter(|(_, each)| each.symmetric);
         all.map(|(node, each)| (*node, each.cost(self.by_quality)))
     }
 
-    /// Those that RFC 3626 §4.3.2 has tuples for, with the neighbours that tell of them and the costs of
-    /// these neighbours' links.
-    pub(super) fn two_hop(&self) -> impl Iterator<Item = (NodeId, NodeId, Cost)> {
+    /// The symmetric neighbours with the two-hop neighbours that RFC 3626 §4.3.2 has tuples for.
+    pub(super) fn relays(&self, now: Time) -> impl Iterator<Item = Relay<'_>> {
         let all = self.all.iter().filter(|(_, each)| each.symmetric);
-        all.flat_map(|(over, each)| each.two_hop.iter().map(|(node, two_hop)| (*over, *node, two_hop.cost)))
+        all.map(move |(node, each)| Relay {
+            node: *node,
+            willingness: each.willingness,
+            selects: each.selects_until > now,
+            two_hop: &each.two_hop,
+        })
     }
 
     /// What the choice of relays needs.
@@ -156,7 +174,7 @@ impl Neighbours {
             node: *node,
             willingness: each.willingness,
             cost: each.cost(self.by_quality),
-            neighbours: each.two_hop.iter().map(|(node, two_hop)| (*node, two_hop.cost)).collect(),
+            neighbours: each.two_hop.iter().map(|two_hop| (two_hop.node, two_hop.cost)).collect(),
         };
         all.map(candidate).collect()
     }
@@ -239,7 +257,7 @@ impl Neighbours {
                 used: Qualities::default(),
                 willingness: 0,
                 symmetric: false,
-                two_hop: BTreeMap::new(),
+                two_hop: Vec::new(),
                 selects_until: Time::ZERO,
             }
         });
@@ -299,7 +317,7 @@ impl Neighbours {
             }
             change.add(each.look(now));
             let before = each.two_hop.len();
-            each.two_hop.retain(|_, two_hop| two_hop.until > now);
+            each.two_hop.retain(|two_hop| two_hop.until > now);
             change.near |= each.two_hop.len() != before;
         }
         self.all.retain(|_, each| each.until > now);
@@ -331,13 +349,26 @@ impl Neighbour {
     fn learn_two_hop(&mut self, me: NodeId, until: Time, hello: &Hello) -> bool {
         let mut changed = false;
         for listed in hello.listed.iter().filter(|listed| listed.node != me) {
+            let place = self.two_hop.binary_search_by_key(&listed.node, |each| each.node);
             if listed.neighbour == NeighbourType::Not {
-                changed |= self.two_hop.remove(&listed.node).is_some();
+                if let Ok(place) = place {
+                    self.two_hop.remove(place);
+                    changed = true;
+                }
                 continue;
             }
             let cost = if hello.has_qualities { Cost::of(listed.qualities) } else { Cost::HOP };
-            let before = self.two_hop.insert(listed.node, TwoHop { until, cost });
-            changed |= before.is_none_or(|before| before.cost != cost);
+            let told = TwoHop { node: listed.node, until, cost };
+            match place {
+                Ok(place) => {
+                    let before = std::mem::replace(&mut self.two_hop[place], told);
+                    changed |= before.cost != cost;
+                }
+                Err(place) => {
+                    self.two_hop.insert(place, told);
+                    changed = true;
+                }
+            }
         }
         changed
     }
@@ -354,7 +385,7 @@ impl Neighbour {
     /// The first time after `now` at which something ends.
     fn soonest(&self, now: Time) -> Time {
         let links = [self.symmetric_until, self.lost_until, self.until, self.steadiness.silent_at];
-        let two_hop = self.two_hop.values().map(|each| each.until);
+        let two_hop = self.two_hop.iter().map(|each| each.until);
         links.into_iter().chain(two_hop).filter(|time| *time > now).min().unwrap_or(Time::NEVER)
     }
 }

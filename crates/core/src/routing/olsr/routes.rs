@@ -1,12 +1,14 @@
 //! The routing table: from what is near and from the topology set, by hops or by the qualities of links.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use super::mpr::WILL_NEVER;
 use super::neighbours::Neighbours;
 use super::quality::Cost;
 use super::topology::Topology;
 use crate::kernel::Time;
+use crate::routing::by_node::ByNode;
 use crate::wire::NodeId;
 
 /// A route.
@@ -17,42 +19,51 @@ pub(super) struct Route {
 }
 
 /// By destination.
-pub(super) type Routes = BTreeMap<NodeId, Route>;
+pub(super) type Routes = ByNode<Route>;
 
 /// RFC 3626 §10. Where it leaves the choice, the more willing neighbour, the one that has chosen this node as
 /// relay and the one with the lowest address come first, and farther away the next hop with the lowest one.
 pub(super) fn by_hops(now: Time, node: NodeId, near: &Neighbours, topology: &Topology) -> Routes {
     // Step 2: symmetric neighbours.
-    let neighbours = near.symmetric().map(|(next_hop, _)| (next_hop, Route { next_hop, hops: 1 }));
-    let mut routes: Routes = neighbours.collect();
-    // Step 3.1: nodes of the two-hop neighbour set.
-    let mut two_hop: BTreeMap<NodeId, _> = BTreeMap::new();
-    for (over, dst, _) in near.two_hop() {
-        let willingness = near.willingness(over);
-        if dst == node || routes.contains_key(&dst) || willingness == WILL_NEVER {
-            continue;
-        }
-        let rank = (willingness, near.selects(now, over), std::cmp::Reverse(over));
-        let best = two_hop.entry(dst).or_insert(rank);
-        *best = rank.max(*best);
+    let mut routes = Routes::default();
+    for (next_hop, _) in near.symmetric() {
+        *routes.place(next_hop) = Some(Route { next_hop, hops: 1 });
     }
-    let mut reached: Vec<NodeId> = two_hop.keys().copied().collect();
-    for (dst, (.., std::cmp::Reverse(next_hop))) in two_hop {
-        routes.insert(dst, Route { next_hop, hops: 2 });
+    // Step 3.1: nodes of the two-hop neighbour set.
+    let mut best = ByNode::default();
+    let mut reached: Vec<(NodeId, NodeId)> = Vec::new();
+    for relay in near.relays(now).filter(|relay| relay.willingness != WILL_NEVER) {
+        let rank = (relay.willingness, relay.selects, Reverse(relay.node));
+        for dst in relay.neighbours() {
+            if dst == node || routes.get(dst).is_some() {
+                continue;
+            }
+            let place = best.place(dst);
+            if place.is_none() {
+                reached.push((relay.node, dst));
+            }
+            *place = (*place).max(Some(rank));
+        }
+    }
+    for (next_hop, dst) in &mut reached {
+        if let Some((.., Reverse(over))) = best.get(*dst) {
+            *next_hop = *over;
+            *routes.place(*dst) = Some(Route { next_hop: *over, hops: 2 });
+        }
     }
     // Step 3.2: links whose last hop has a route of one hop less.
     let mut hops = 2;
     while !reached.is_empty() {
         hops += 1;
-        reached.sort_unstable_by_key(|last_hop| (routes[last_hop].next_hop, *last_hop));
+        reached.sort_unstable();
         let mut farther = Vec::new();
-        for last_hop in reached {
-            let next_hop = routes[&last_hop].next_hop;
+        for (next_hop, last_hop) in reached {
             for dst in topology.links_of(last_hop).filter(|dst| *dst != node) {
-                routes.entry(dst).or_insert_with(|| {
-                    farther.push(dst);
-                    Route { next_hop, hops }
-                });
+                let place = routes.place(dst);
+                if place.is_none() {
+                    *place = Some(Route { next_hop, hops });
+                    farther.push((next_hop, dst));
+                }
             }
         }
         reached = farther;
@@ -60,39 +71,53 @@ pub(super) fn by_hops(now: Time, node: NodeId, near: &Neighbours, topology: &Top
     routes
 }
 
-/// A search for the cheapest ways: the best that is known, and the nodes from which it may go on.
+/// A search for the cheapest ways: the best that is known, and the nodes from which it may go on. Of a node
+/// for which a cheaper way was found the older entry is still there, and means nothing.
 struct Search {
     node: NodeId,
-    best: BTreeMap<NodeId, (Cost, Route)>,
-    open: BTreeSet<(Cost, NodeId)>,
+    best: ByNode<(Cost, Route)>,
+    open: BinaryHeap<Reverse<(Cost, NodeId)>>,
 }
 
 impl Search {
     /// Takes a way that is cheaper than the one known before.
     fn relax(&mut self, dst: NodeId, cost: Cost, route: Route) {
-        let before = self.best.get(&dst).map(|(before, _)| *before);
-        if dst == self.node || cost.is_broken() || before.is_some_and(|before| before <= cost) {
+        if dst == self.node || cost.is_broken() {
             return;
         }
-        if let Some(before) = before {
-            self.open.remove(&(before, dst));
+        let best = self.best.place(dst);
+        if best.is_none_or(|(before, _)| cost < before) {
+            *best = Some((cost, route));
+            self.open.push(Reverse((cost, dst)));
         }
-        self.open.insert((cost, dst));
-        self.best.insert(dst, (cost, route));
+    }
+
+    /// The nearest node from which the search did not go on yet.
+    fn next(&mut self) -> Option<(Cost, NodeId, Route)> {
+        loop {
+            let Reverse((cost, node)) = self.open.pop()?;
+            match self.best.get(node) {
+                Some((best, route)) if *best == cost => return Some((cost, node, *route)),
+                _ => {}
+            }
+        }
     }
 }
 
 /// The cheapest ways (olsrd 0.9.8): of equal ones that which is found first, from the lowest address on.
 pub(super) fn by_cost(node: NodeId, near: &Neighbours, topology: &Topology) -> Routes {
-    let mut search = Search { node, best: BTreeMap::new(), open: BTreeSet::new() };
+    let mut search = Search { node, best: ByNode::default(), open: BinaryHeap::new() };
     for (next_hop, cost) in near.symmetric() {
         search.relax(next_hop, cost, Route { next_hop, hops: 1 });
     }
-    while let Some((cost, last_hop)) = search.open.pop_first() {
-        let (_, route) = search.best[&last_hop];
+    while let Some((cost, last_hop, route)) = search.next() {
         for (dst, link) in topology.costs_of(last_hop) {
             search.relax(dst, cost.and(link), Route { hops: route.hops + 1, ..route });
         }
     }
-    search.best.into_iter().map(|(dst, (_, route))| (dst, route)).collect()
+    let mut routes = Routes::default();
+    for (dst, (_, route)) in search.best.iter() {
+        *routes.place(dst) = Some(*route);
+    }
+    routes
 }

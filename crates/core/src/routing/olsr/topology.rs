@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::quality::Cost;
 use crate::kernel::{Span, Time};
+use crate::routing::by_node::ByNode;
 use crate::routing::seen::SeenRequests;
 use crate::wire::NodeId;
 use crate::wire::olsr::{Qualities, Tc};
@@ -13,17 +14,46 @@ fn is_newer(a: u16, b: u16) -> bool {
     a != b && a.wrapping_sub(b) <= u16::MAX / 2
 }
 
+/// A link that a node has told.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    to: NodeId,
+    until: Time,
+    qualities: Qualities,
+    cost: Cost,
+}
+
 /// The links of one node.
 #[derive(Debug, Default)]
 struct Links {
     ansn: u16,
-    to: BTreeMap<NodeId, (Time, Qualities)>,
+    /// In the order of the nodes to which they lead.
+    all: Vec<Link>,
+}
+
+impl Links {
+    /// Are these the links that are told, in the same order?
+    fn are(&self, told: &[(NodeId, Qualities)]) -> bool {
+        let known = self.all.iter().map(|link| (link.to, link.qualities));
+        self.all.len() == told.len() && known.eq(told.iter().copied())
+    }
+
+    /// A link is told. Is it new, or of other qualities than before?
+    fn tell(&mut self, link: Link) -> bool {
+        match self.all.binary_search_by_key(&link.to, |each| each.to) {
+            Ok(place) => std::mem::replace(&mut self.all[place], link).qualities != link.qualities,
+            Err(place) => {
+                self.all.insert(place, link);
+                true
+            }
+        }
+    }
 }
 
 /// The topology set.
 #[derive(Default)]
 pub(super) struct Topology {
-    of: BTreeMap<NodeId, Links>,
+    of: ByNode<Links>,
     /// Nothing ends before; none if there is nothing.
     look_at: Option<Time>,
 }
@@ -31,24 +61,28 @@ pub(super) struct Topology {
 impl Topology {
     /// A TC of `origin` (RFC 3626 §9.5). Are the links others than before?
     pub(super) fn learn(&mut self, origin: NodeId, until: Time, tc: &Tc) -> bool {
-        let links = self.of.entry(origin).or_default();
+        let place = self.of.place(origin);
+        let links = place.get_or_insert_default();
         let mut changed = false;
-        if !links.to.is_empty() && tc.ansn != links.ansn {
-            if is_newer(links.ansn, tc.ansn) {
-                return false;
+        if !links.all.is_empty() && is_newer(links.ansn, tc.ansn) {
+            return false;
+        }
+        if links.are(&tc.advertised) {
+            links.all.iter_mut().for_each(|link| link.until = until);
+        } else {
+            if tc.ansn != links.ansn {
+                let is_told = |node: NodeId| tc.advertised.iter().any(|(told, _)| *told == node);
+                let before = links.all.len();
+                links.all.retain(|link| is_told(link.to));
+                changed |= links.all.len() != before;
             }
-            let is_told = |node: &NodeId| tc.advertised.iter().any(|(told, _)| told == node);
-            let before = links.to.len();
-            links.to.retain(|node, _| is_told(node));
-            changed |= links.to.len() != before;
+            for &(to, qualities) in &*tc.advertised {
+                changed |= links.tell(Link { to, until, qualities, cost: Cost::of(qualities) });
+            }
         }
         links.ansn = tc.ansn;
-        for &(node, qualities) in &*tc.advertised {
-            let before = links.to.insert(node, (until, qualities));
-            changed |= before.is_none_or(|(_, before)| before != qualities);
-        }
-        if links.to.is_empty() {
-            self.of.remove(&origin);
+        if links.all.is_empty() {
+            *place = None;
         } else {
             self.look_at = Some(self.look_at.unwrap_or(Time::NEVER).min(until));
         }
@@ -66,35 +100,38 @@ impl Topology {
             return false;
         }
         let mut changed = false;
-        for links in self.of.values_mut() {
-            let before = links.to.len();
-            links.to.retain(|_, (until, _)| *until > now);
-            changed |= links.to.len() != before;
-        }
-        self.of.retain(|_, links| !links.to.is_empty());
-        self.look_at = self.of.values().flat_map(|links| links.to.values().map(|(until, _)| *until)).min();
+        self.of.retain(|_, links| {
+            let before = links.all.len();
+            links.all.retain(|link| link.until > now);
+            changed |= links.all.len() != before;
+            !links.all.is_empty()
+        });
+        self.look_at = self.of.iter().flat_map(|(_, links)| links.all.iter().map(|link| link.until)).min();
         changed
+    }
+
+    fn all_of(&self, node: NodeId) -> &[Link] {
+        self.of.get(node).map_or(&[], |links| &links.all)
     }
 
     /// The nodes to which `last_hop` has told links.
     pub(super) fn links_of(&self, last_hop: NodeId) -> impl Iterator<Item = NodeId> + '_ {
-        self.of.get(&last_hop).into_iter().flat_map(|links| links.to.keys().copied())
+        self.all_of(last_hop).iter().map(|link| link.to)
     }
 
     /// The same with the links' costs, without those that the other end does not tell of (olsrd 0.9.8).
     pub(super) fn costs_of(&self, last_hop: NodeId) -> impl Iterator<Item = (NodeId, Cost)> + '_ {
-        let links = self.of.get(&last_hop).into_iter().flat_map(|links| &links.to);
-        let costs = links.map(|(node, (_, qualities))| (*node, Cost::of(*qualities)));
-        costs.filter(move |(node, cost)| !cost.is_broken() && self.tells(*node, last_hop))
+        let usable = self.all_of(last_hop).iter().filter(|link| !link.cost.is_broken());
+        usable.filter(move |link| self.tells(link.to, last_hop)).map(|link| (link.to, link.cost))
     }
 
     fn tells(&self, from: NodeId, to: NodeId) -> bool {
-        self.of.get(&from).is_some_and(|links| links.to.contains_key(&to))
+        self.all_of(from).binary_search_by_key(&to, |link| link.to).is_ok()
     }
 
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
-        self.of.values().map(|links| links.to.len()).sum()
+        self.of.iter().map(|(_, links)| links.all.len()).sum()
     }
 }
 
