@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -226,3 +227,19 @@ def test_crashes_by_chance_balance_the_books(routing: str) -> None:
     result = run(made)
     assert result.totals["cbr_received"] < result.totals["cbr_sent"]
     assert run(made, record=True).hash == result.hash
+
+
+def test_a_recording_has_the_routes_of_a_node_that_has_started_anew() -> None:
+    """Static routes never change by themselves: the protocol of a node that is back says nothing of them."""
+    crash = {"kind": "crash", "node": 1, "at_s": 4.0, "for_s": 2.0}
+    recording = run(chain(routing="static", duration_s=10.0, failures=[crash]), record=True).recording
+    assert recording is not None
+    events = [json.loads(line) for line in recording.splitlines()[1:]]
+    found = [
+        (event["t"], event.get("next_hop"))
+        for event in events
+        if event["event"] == "route" and event["node"] == 1
+    ]
+    assert {t for t, _ in found if t > 3.9} == {4.0, 6.0}
+    assert {hop for t, hop in found if t == 4.0} == {None}
+    assert {hop for t, hop in found if t == 6.0} == {0, 2}

@@ -248,6 +248,14 @@ impl<'r> Watch<'r> {
         }
     }
 
+    /// The node's routing is a new one, which does not know what the one before it had: all its routes are
+    /// looked at next.
+    pub(crate) fn routing_is_new(&mut self, node: u32) {
+        if let Some(known) = self.routes.get_mut(node as usize) {
+            known.until = Time::ZERO;
+        }
+    }
+
     /// Compares those of a node's routes that may have changed with what they were.
     #[inline(never)]
     pub(crate) fn compare_routes(&mut self, now: Time, node: u32, routing: &mut dyn Routing) {

@@ -108,6 +108,13 @@ impl<'r> Watching<'r> {
         }
     }
 
+    /// The node has another routing, which knows nothing of the one before.
+    pub(crate) fn routing_is_new(&mut self, node: u32) {
+        if let Some(watch) = &mut self.0 {
+            watch.routing_is_new(node);
+        }
+    }
+
     /// When routes are to be compared although nothing happens; never without a recorder.
     #[inline]
     pub(crate) fn routes_due(&self) -> Time {

@@ -1,4 +1,5 @@
-//! A table by the numbers of nodes, which are indices: what protocols look up for every message that they hear.
+//! A table by the numbers of nodes, which are indices: what protocols look up for every message that they
+//! hear.
 
 use crate::wire::NodeId;
 
