@@ -85,7 +85,8 @@ class Tables:
         """The rows of a table at some levels, with what all have in common."""
         factors = tuple(levels)
         if (name, factors) not in self._by_levels:
-            self._by_levels[name, factors] = found = {}
+            found: dict[tuple[Any, ...], list[Row]] = {}
+            self._by_levels[name, factors] = found
             for row in self.rows(name):
                 whole = {**self.labels, **row}
                 found.setdefault(tuple(whole[factor] for factor in factors), []).append(whole)
