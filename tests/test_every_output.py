@@ -71,7 +71,7 @@ CALLS: dict[str, list[tuple[list[str], list[str]]]] = {
     ],
     "advise": [(["a.toml", "--store", "range.db"], ["a.toml", "range.db"])],
     "capacity": [
-        (["c.toml", "--store", "range.db"], ["c.toml", "s.toml", "range.db"]),
+        (["c.toml", "--limit", "cbr_received >= 1", "--store", "range.db"], ["c.toml", "s.toml", "range.db"]),
     ],
     "range": [
         (["a.toml", "--store", "range.db", "--table", "table.toml"], ["a.toml", "table.toml", "range.db"])
