@@ -184,6 +184,33 @@ def test_the_brief_page_is_one_side_of_a4_and_nothing_is_cut(
     assert pages(base64.b64decode(printed["data"])) == [(595, 842)]
 
 
+@pytest.mark.parametrize("width", [390, 820])
+def test_on_a_narrow_screen_pictures_have_the_width_of_the_page(
+    browser: Chrome, width: int, tmp_path: Path
+) -> None:
+    file = tmp_path / "brief.html"
+    write_brief(results(), file)
+    set_window(browser, width, 1400, "light", is_mobile=width < 500)
+    browser.get(file.as_uri())
+    found = browser.execute_script(
+        """return [document.documentElement.scrollWidth, ...[...document.querySelectorAll("img")]
+            .map((img) => img.getBoundingClientRect().width)]"""
+    )
+    assert found[0] <= width
+    assert all(each > min(0.8 * width, 500) for each in found[1:]), found
+
+
+def test_what_several_do_is_in_the_plural() -> None:
+    verbs = {words.verb for words in plain.SPOKEN.values() if words.verb}
+    told = {verb: plain.plural(verb) for verb in verbs}
+    assert told == {
+        "carries": "carry",
+        "delivers": "deliver",
+        "delivers in time": "deliver in time",
+        "satisfies": "satisfy",
+    }
+
+
 def pages(pdf: bytes) -> list[tuple[int, int]]:
     """Width and height of the pages of a PDF that Chromium made, in points."""
     boxes = re.findall(rb"/MediaBox\s*\[\s*0\s+0\s+([\d.]+)\s+([\d.]+)\s*\]", pdf)

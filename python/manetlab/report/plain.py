@@ -175,10 +175,14 @@ def _superlative(metric: Metric) -> str:
 
 def _plural(metric: Metric) -> str:
     words = SPOKEN.get(metric.key)
-    if not words or not words.verb:
-        return "have"
-    verb, _, adverb = words.verb.partition(" ")
-    return {"carries": "carry"}.get(verb, verb.removesuffix("s")) + (f" {adverb}" if adverb else "")
+    return plural(words.verb) if words and words.verb else "have"
+
+
+def plural(verb: str) -> str:
+    """What several do, of what one does."""
+    verb, _, adverb = verb.partition(" ")
+    base = f"{verb[:-3]}y" if verb.endswith("ies") else verb.removesuffix("s")
+    return f"{base} {adverb}".rstrip()
 
 
 def _gains(study: Study, metric: Metric, settings: Iterable[Levels], name: str, other: str) -> list[float]:
