@@ -26,6 +26,7 @@ const REST: Duration = Duration::from_millis(20);
 /// A question that may be asked as often as one likes, and is asked of Python after a rest only.
 pub(crate) struct Rested(Instant);
 
+#[expect(clippy::disallowed_methods, reason = "when the user is asked changes nothing of the run")]
 impl Rested {
     /// A question that has just been asked.
     pub(crate) fn new() -> Rested {

@@ -100,7 +100,7 @@ pub(crate) fn run(
             let mut recorders = Recorders(all);
             let recorder = (!recorders.0.is_empty()).then_some(&mut recorders as &mut dyn Recorder);
             let mut rest = Rested::new();
-            let mut go_on = || !control.has_failed() && !(rest.is_over() && control.is_stopped());
+            let mut go_on = || !(control.has_failed() || rest.is_over() && control.is_stopped());
             let outcome = network::run_recorded(&scenario, options, make, recorder, &mut go_on);
             if control.has_failed() || outcome.is_ok() {
                 outputs.finish()?;
