@@ -49,9 +49,7 @@ def main() -> int:
     arguments.tally.parent.mkdir(parents=True, exist_ok=True)
     before = Tally.read(arguments.tally)
     first = before.next_number if arguments.first is None else arguments.first
-    sitting = Sitting(
-        arguments.tally, arguments.seconds, arguments.count, arguments.workers, arguments.cpu_s
-    )
+    sitting = Sitting(arguments.tally, arguments.seconds, arguments.count, arguments.workers, arguments.cpu_s)
     try:
         sitting.work(first)
     except KeyboardInterrupt:

@@ -231,9 +231,7 @@ class Runs:
         levels = self._heeded(family, levels)
         key = (family, table, *sorted((name, str(label)) for name, label in levels.items()))
         if key not in self._found:
-            self._found[key] = [
-                row for each in self._at(family, levels) for row in each.at(table, levels)
-            ]
+            self._found[key] = [row for each in self._at(family, levels) for row in each.at(table, levels)]
         if not self._found[key] and not may_lack:
             raise NotRun(f"{family}: {dict(levels)}")
         return self._found[key]
