@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 CHOSEN = "chosen point"
 """The factor of a campaign that runs some points of another."""
+_KEYS: dict[str, str] = {}
+"""Keys by what a campaign asks: to say what that comes to takes long."""
 
 
 def key_of(campaign: Campaign, point: int) -> str:
@@ -47,13 +49,9 @@ def key_of(campaign: Campaign, point: int) -> str:
     """
     asked = campaign.fields_of(point, 0)
     text = json.dumps([asked, campaign.series_s, str(campaign.folder)], sort_keys=True)
-    if text not in _known:
-        _known[text] = _key_of(campaign, point, asked)
-    return _known[text]
-
-
-_known: dict[str, str] = {}
-"""The keys of scenarios by what was asked, since it takes long to say what that comes to."""
+    if text not in _KEYS:
+        _KEYS[text] = _key_of(campaign, point, asked)
+    return _KEYS[text]
 
 
 def _key_of(campaign: Campaign, point: int, asked: Mapping[str, Any]) -> str:

@@ -173,7 +173,10 @@ class MovementSource(InputTable):
         default=None,
     )
     tracks: list[Track] | None = list_of(
-        "Where each node was seen and when.", table("The track of a node.", Track), least=1, default=None
+        "Where each node was seen and when; what is in a file has its name in `file`.",
+        table("The track of a node.", Track),
+        least=1,
+        default=None,
     )
     waypoint: dict[str, Any] | None = section(
         "Random waypoint movement made from the seed; its parameters are those of the section waypoint "

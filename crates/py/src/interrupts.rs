@@ -21,21 +21,21 @@ pub(crate) fn interrupted() -> bool {
 }
 
 /// How long a run goes on without asking: asking waits for Python's lock, and costs more than a clock.
-const REST: Duration = Duration::from_millis(20);
+const LEAST_REST: Duration = Duration::from_millis(20);
 
-/// A question that may be asked as often as one likes, and is asked of Python after a rest only.
-pub(crate) struct Rested(Instant);
+/// The rest between two questions, since the last one.
+pub(crate) struct Rest(Instant);
 
 #[expect(clippy::disallowed_methods, reason = "when the user is asked changes nothing of the run")]
-impl Rested {
-    /// A question that has just been asked.
-    pub(crate) fn new() -> Rested {
-        Rested(Instant::now())
+impl Rest {
+    /// It begins now.
+    pub(crate) fn new() -> Rest {
+        Rest(Instant::now())
     }
 
     /// Is the rest over? If so, the next begins.
     pub(crate) fn is_over(&mut self) -> bool {
-        let over = self.0.elapsed() >= REST;
+        let over = self.0.elapsed() >= LEAST_REST;
         if over {
             self.0 = Instant::now();
         }

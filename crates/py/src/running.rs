@@ -15,7 +15,7 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
 use crate::errors::{FROM_PYTHON, RunFailed, input_error, of_scenario};
-use crate::interrupts::Rested;
+use crate::interrupts::Rest;
 use crate::json;
 use crate::movement::Movement;
 use crate::out_file::Control;
@@ -99,7 +99,7 @@ pub(crate) fn run(
             all.extend(in_memory.as_mut().map(|lines| lines as &mut dyn Recorder));
             let mut recorders = Recorders(all);
             let recorder = (!recorders.0.is_empty()).then_some(&mut recorders as &mut dyn Recorder);
-            let mut rest = Rested::new();
+            let mut rest = Rest::new();
             let mut go_on = || !(control.has_failed() || rest.is_over() && control.is_stopped());
             let outcome = network::run_recorded(&scenario, options, make, recorder, &mut go_on);
             if control.has_failed() || outcome.is_ok() {

@@ -31,7 +31,7 @@ pub(super) fn by_hops(now: Time, node: NodeId, near: &Neighbours, topology: &Top
     }
     // Step 3.1: nodes of the two-hop neighbour set.
     let mut best = ByNode::default();
-    let mut reached: Vec<(NodeId, NodeId)> = Vec::new();
+    let mut two_hop = Vec::new();
     for relay in near.relays(now).filter(|relay| relay.willingness != WILL_NEVER) {
         let rank = (relay.willingness, relay.selects, Reverse(relay.node));
         for dst in relay.neighbours() {
@@ -40,16 +40,16 @@ pub(super) fn by_hops(now: Time, node: NodeId, near: &Neighbours, topology: &Top
             }
             let place = best.place(dst);
             if place.is_none() {
-                reached.push((relay.node, dst));
+                two_hop.push(dst);
             }
             *place = (*place).max(Some(rank));
         }
     }
-    for (next_hop, dst) in &mut reached {
-        if let Some((.., Reverse(over))) = best.get(*dst) {
-            *next_hop = *over;
-            *routes.place(*dst) = Some(Route { next_hop: *over, hops: 2 });
-        }
+    let mut reached: Vec<(NodeId, NodeId)> = Vec::new();
+    for dst in two_hop {
+        let Some(&(.., Reverse(next_hop))) = best.get(dst) else { continue };
+        *routes.place(dst) = Some(Route { next_hop, hops: 2 });
+        reached.push((next_hop, dst));
     }
     // Step 3.2: links whose last hop has a route of one hop less.
     let mut hops = 2;
