@@ -101,12 +101,12 @@ class Recorded:
 
     def to_bytes(self) -> bytes:
         out = bytearray(b"\x89MLREC\r\n" + struct.pack("<II", 3, 0))
-        out += _chunk(b"HEAD", zlib.compress(json.dumps(self._head()).encode()))
+        out += _chunk(b"HEAD", json.dumps(self._head()).encode())
         points = [
             dict(zip(("node", "time", "x", "y"), each, strict=True))
             for each in sorted(self.points, key=lambda each: each[0])
         ]
-        out += _chunk(b"MOVE", zlib.compress(_section({"point": points})))
+        out += _chunk(b"MOVE", _section({"point": points}))
         index, first_frame = [], 0
         for start in range(0, len(self._events), self.block_events):
             events = self._events[start : start + self.block_events]
@@ -115,7 +115,7 @@ class Recorded:
                 "<QQQQIIQ", events[0][0], events[-1][0], start, first_frame, len(events), frames, 0
             )
             offset = len(out)
-            out += _chunk(b"BLCK", head + zlib.compress(section))
+            out += _chunk(b"BLCK", section, head)
             index.append(
                 {
                     "offset": offset,
@@ -130,7 +130,7 @@ class Recorded:
             )
             first_frame += frames
         offset = len(out)
-        out += _chunk(b"INDX", zlib.compress(_section({"index": index})))
+        out += _chunk(b"INDX", _section({"index": index}))
         return bytes(out + struct.pack("<Q", offset) + b"\r\nMLREND")
 
     def _head(self) -> Row:
@@ -156,7 +156,8 @@ class Recorded:
                     "id": number,
                     "name": name,
                     "columns": [
-                        {"id": i, "name": key, "type": of} for i, (key, of) in enumerate(columns.items())
+                        {"id": i, "name": key, "type": of, **({"of": key} if of == "row" else {})}
+                        for i, (key, of) in enumerate(columns.items())
                     ],
                 }
                 for name, (number, columns) in TABLES.items()
@@ -187,8 +188,9 @@ class Recorded:
         return _section({name: each for name, each in rows.items() if each}), frames
 
 
-def _chunk(kind: bytes, stored: bytes) -> bytes:
-    return kind + struct.pack("<III", len(stored), 0, zlib.crc32(stored)) + stored
+def _chunk(kind: bytes, content: bytes, head: bytes = b"") -> bytes:
+    stored = head + zlib.compress(content)
+    return kind + struct.pack("<III", len(stored), len(content), zlib.crc32(stored)) + stored
 
 
 def _section(tables: dict[str, list[Row]]) -> bytes:

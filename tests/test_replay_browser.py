@@ -440,7 +440,7 @@ def test_the_plots_show_what_was_recorded_and_are_linked(browser: Chrome, one: s
     boxes = (
         "return [...document.querySelectorAll('.plot')].map((each) => each.getBoundingClientRect().toJSON())"
     )
-    sequence, window, queue = browser.execute_script(boxes)
+    sequence, window, queue, _ = browser.execute_script(boxes)
     image = picture(browser)
     # The window is 1 segment from 3 s on, 2 from 4 s on, 1 from 5 s on.
     assert curve_y(image, window, 2.5 / 20, LIGHT["data"]) == []
@@ -452,7 +452,7 @@ def test_the_plots_show_what_was_recorded_and_are_linked(browser: Chrome, one: s
     labels = "return [...document.querySelectorAll('.plot .label')].map((each) => each.innerText)"
     for time_ms, cwnd, packets in ((1_006, "–", "3 packets"), (4_500, "2.00 segments", "0 packets")):
         ask(browser, "seek", time_ms * MS)
-        _, window_text, queue_text = browser.execute_script(labels)
+        _, window_text, queue_text, _ = browser.execute_script(labels)
         assert cwnd in window_text
         assert queue_text == f"Interface queue of node 0{packets}"
     # The other flow is plotted when it is asked for: its packet arrives.

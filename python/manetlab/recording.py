@@ -9,6 +9,7 @@ import contextlib
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from manetlab.recorded_stalls import FlowsOf
+
 KINDS = tuple(_core.RECORDED_KINDS)
 """The kinds of events, and what became of frames at their receivers."""
 
@@ -34,6 +37,15 @@ ALL_NODES = -1
 _IN_SECONDS = ("rto", "airtime")
 _NAMES = {"rate": "rate_bps", "rto": "rto_s", "airtime": "airtime_s", "length": "packets"}
 
+
+_OF_STALLS = {
+    **dict.fromkeys(("from_s", "until_s"), "double"),
+    **dict.fromkeys(("from_ns", "until_ns"), "int64"),
+    "cause": "string",
+    "node": "int64",
+    "reason": "string",
+}
+_OF_SHARES = {"cause": "string", "node": "int64", "reason": "string", "time_s": "double", "share": "double"}
 
 _NEVER_NS = 2**63 - 1
 """Later than every event."""
@@ -187,6 +199,32 @@ class Recording:
                 table = table.filter(pc.is_in(table["node"], pa.array(sorted(nodes), "int64")))
         return table
 
+    def order(self, kind: str) -> NDArray[np.int64]:
+        """The place among all events of each event of a kind, as `events` lists them.
+
+        Raises:
+            InputError: The file is damaged.
+        """
+        import numpy as np
+
+        with _as_the_head_says(self.path):
+            wanted = {table["name"]: table["id"] for table in self.head["tables"]}[kind]
+            parts = [np.empty(0, dtype=np.int64)]
+            for number, block in enumerate(self._blocks):
+                kinds = self._section(number).numbers("event", "kind")
+                parts.append(block[4] + np.flatnonzero(kinds == wanted))
+        return np.concatenate(parts)
+
+    def presence(self) -> pa.Table:
+        """When nodes are there, of those that are not always: ``node``, ``from_s``, ``until_s``."""
+        with _as_the_head_says(self.path):
+            section = _Section(self.head, *self._core.movement())
+            if "presence" not in section.schema:
+                import pyarrow as pa
+
+                return pa.table({name: pa.array([], "double") for name in ("node", "from_s", "until_s")})
+            return section.table("presence")
+
     def tables(
         self, kinds: Iterable[str] = KINDS, from_s: float = 0.0, until_s: float = float("inf")
     ) -> dict[str, pa.Table]:
@@ -220,6 +258,65 @@ class Recording:
                 kept = [row for _, row in sorted(rows.items()) if is_there(row)]
                 state[name] = pa.Table.from_pylist(kept, empty.schema)
         return state
+
+    def stalls(self, flow: int) -> pa.Table:
+        """What held a flow up: rows that follow each other from the flow's begin to its end, without a gap.
+
+        Returns:
+            ``from_s``, ``until_s``, ``from_ns``, ``until_ns``, ``cause`` (one of `manetlab.stalls.CAUSES`),
+            ``node``, and of what was lost the ``reason``. No rows if the flow never began.
+
+        Raises:
+            InputError: Unknown flow, the recording leaves out what is needed, or it is damaged.
+        """
+        import pyarrow as pa
+
+        with _as_the_head_says(self.path):
+            parts = self._flows_of.stalls(flow)
+        columns: dict[str, list[Any]] = {
+            "from_s": [each.start * 1e-9 for each in parts],
+            "until_s": [each.end * 1e-9 for each in parts],
+            "from_ns": [each.start for each in parts],
+            "until_ns": [each.end for each in parts],
+            "cause": [each.cause for each in parts],
+            "node": [each.node for each in parts],
+            "reason": [each.reason for each in parts],
+        }
+        return pa.table(columns, schema=pa.schema(_OF_STALLS))
+
+    def stall_shares(self, flow: int | None = None) -> pa.Table:
+        """How long each cause held a flow up, or all flows together, the longest first.
+
+        Returns:
+            ``cause``, ``node``, ``reason``, ``time_s``, ``share``. The shares add up to 1: the times, in ns,
+            are exactly the life of the flow, or the lives of the flows.
+
+        Raises:
+            InputError: As `stalls`.
+        """
+        import pyarrow as pa
+
+        sums: dict[tuple[str, int | None, str | None], int] = {}
+        flows = [each["id"] for each in self.flows] if flow is None else [flow]
+        for row in (row for each in flows for row in self.stalls(each).to_pylist()):
+            key = (row["cause"], row["node"], row["reason"])
+            sums[key] = sums.get(key, 0) + row["until_ns"] - row["from_ns"]
+        life = sum(sums.values())
+        order = sorted(sums.items(), key=lambda each: (-each[1], str(each[0])))
+        columns: dict[str, list[Any]] = {
+            "cause": [cause for (cause, _, _), _ in order],
+            "node": [node for (_, node, _), _ in order],
+            "reason": [reason for (_, _, reason), _ in order],
+            "time_s": [time * 1e-9 for _, time in order],
+            "share": [time / life for _, time in order],
+        }
+        return pa.table(columns, schema=pa.schema(_OF_SHARES))
+
+    @cached_property
+    def _flows_of(self) -> FlowsOf:
+        from manetlab.recorded_stalls import FlowsOf
+
+        return FlowsOf(self)
 
     def export_json_lines(self, path: str | Path) -> None:
         """Writes all events as JSON lines.

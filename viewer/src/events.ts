@@ -18,6 +18,9 @@ export const SENT = STEPS.indexOf("sent");
 export const DELIVERED = STEPS.indexOf("delivered");
 export const OUTCOMES = ["received", "collided", "deaf", "too-weak", "out-of-reach"] as const;
 
+/** Reasons for drops of further copies, which lose nothing. */
+export const OF_COPIES = new Set(["duplicate", "already-seen", "suppressed"]);
+
 /** Tables of events, in the numbers that the order of all events uses. */
 export const FRAMES = 0;
 export const HOPS = 1;

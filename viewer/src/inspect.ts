@@ -2,6 +2,7 @@
 
 import type { App } from "./main";
 import { type Run, STEPS } from "./model";
+import { stallsOf } from "./stalls";
 import type { State } from "./state";
 import { eventText } from "./words";
 
@@ -90,6 +91,8 @@ export function inspection(app: App, runs: Run[], state: State): object {
       const [sx, sy] = camera.toScreen(x, y);
       return [box.left + sx, box.top + sy];
     },
+    /** What held a flow up, in ns, as docs/recording.md has it. */
+    stalls: (flow: number, run = 0) => stallsOf(runs[run], flow),
     link: () => app.link(),
     cost: () => ({ ...app.cost }),
     /** Draws so many pictures, a step of simulated time apart, and returns the ms of each. */

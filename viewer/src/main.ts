@@ -11,6 +11,7 @@ import { nextMoment } from "./moments";
 import { Chosen, cursorAt, Events, filters } from "./panels";
 import { Recording } from "./recording";
 import { Stage } from "./stage";
+import { StallStrip, StallTable } from "./stall_views";
 import { State } from "./state";
 import { DARK, LIGHT, type Theme } from "./theme";
 import { Activity, Queue, Sequence, Window } from "./timeline";
@@ -32,6 +33,7 @@ class App {
   private readonly strips: { draw(theme: Theme): void; root: HTMLElement }[];
   private readonly chosen: Chosen;
   private readonly events: Events;
+  private readonly stalls: StallTable;
   private theme: Theme = LIGHT;
   private themeName: ThemeName = "system";
   private isDirty = true;
@@ -48,18 +50,20 @@ class App {
     isPlain: boolean,
   ) {
     document.body.classList.toggle("two", runs.length > 1);
+    document.body.classList.toggle("four", runs.length > 2);
     this.stages = runs.map((run, i) => new Stage(run, i, state, isPlain, runs.length > 1));
     this.cursors = runs.map(() => -1);
     byId("stages").append(...this.stages.map((each) => each.root));
     const filtered = this.stages.map((each) => each.filtered);
     const hasWindows = runs.some((run) => run.flows.some((each) => each.kind !== "cbr"));
-    const plots = [Sequence, ...(hasWindows ? [Window] : []), Queue].map((Kind) => new Kind(runs, filtered, state));
+    const plots = [Sequence, ...(hasWindows ? [Window] : []), Queue, StallStrip].map((Kind) => new Kind(runs, filtered, state));
     byId("plots").append(...plots.map((each) => each.root));
     this.strips = [new Activity(byId("timeline"), runs, filtered, state), ...plots];
     const side = byId("side");
     filters(side, runs, state);
     this.chosen = new Chosen(side, this.stages, state);
     this.events = new Events(side, this.stages, state, this.cursors);
+    this.stalls = new StallTable(side, runs, state);
     this.about(side);
     this.controls();
     this.keys();
@@ -122,6 +126,7 @@ class App {
     for (const strip of this.strips) strip.draw(this.theme);
     this.chosen.update(now);
     this.events.update(now);
+    this.stalls.update();
     this.showControls();
     this.cost.pictures++;
     this.cost.ms += performance.now() - began;

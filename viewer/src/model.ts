@@ -1,6 +1,7 @@
 // A run, and the questions that the page asks about it.
 
 import {
+  OF_COPIES,
   DROPPED,
   type EventRef,
   FRAMES,
@@ -30,9 +31,6 @@ export interface RunNote {
   /** What of the run is not in the recording, in words; empty if nothing is missing. */
   missing: string[];
 }
-
-/** Reasons for drops of further copies, which lose nothing. */
-const OF_COPIES = new Set(["duplicate", "already-seen", "suppressed"]);
 
 /** A straight piece of a wall. */
 export interface WallPiece {
@@ -70,6 +68,8 @@ export class Run {
   readonly walls: readonly WallPiece[];
   /** Is a link two nodes within range, and nothing more? */
   readonly linksAreRanges: boolean;
+  /** Is a path a chain of such links? Not where there are wires, or radios of different power. */
+  readonly pathsAreRanges: boolean;
   readonly flows: RecordedFlow[];
   readonly destinations: number[];
   /** All blocks, read from the first on. */
@@ -93,6 +93,8 @@ export class Run {
     this.carrier = head.sense_range_m;
     this.walls = pieces(head.walls ?? []);
     this.linksAreRanges = head.links_by_distance ?? true;
+    const { wired, radios } = head.provenance?.scenario ?? {};
+    this.pathsAreRanges = this.linksAreRanges && !((wired?.length ?? 0) > 0 || (radios?.length ?? 0) > 0);
     this.flows = head.flows;
     this.destinations = head.destinations;
     const column = (name: string): Float64Array => points.columns.get(name) ?? new Float64Array(points.rows);

@@ -35,6 +35,8 @@ function startsOf(nodes: number, node: ArrayLike<number>): Uint32Array {
 export class Movement {
   readonly x: Float64Array;
   readonly y: Float64Array;
+  /** No node moves, comes or goes. */
+  readonly isStatic: boolean;
   private readonly starts: Uint32Array;
   private readonly leg: Uint32Array;
   private at = Number.NaN;
@@ -54,6 +56,7 @@ export class Movement {
     this.y = new Float64Array(nodes);
     this.starts = startsOf(nodes, node);
     this.leg = this.starts.slice(0, nodes);
+    this.isStatic = (presence?.rows ?? 0) === 0 && this.leg.every((from, i) => this.starts[i + 1] - from <= 1);
     const column = (rows: Rows, name: string): Float64Array => rows.columns.get(name) ?? new Float64Array(rows.rows);
     if (heights !== undefined && heights.rows > 0)
       this.rising = { starts: startsOf(nodes, column(heights, "node")), time: column(heights, "time"), z: column(heights, "z") };

@@ -54,6 +54,8 @@ export interface RecordingHead {
   /** What the nodes are called, if they have names of their own. */
   labels?: string[];
   tables: TableSchema[];
+  /** The scenario that was run. */
+  provenance?: { scenario?: { wired?: unknown[]; radios?: unknown[] } } | null;
 }
 
 /** Where nodes are, how high, and when: tables without rows where there is nothing to say. */
@@ -107,6 +109,8 @@ export class Recording {
     private readonly starts: readonly number[],
     /** Events of all blocks. */
     readonly events: number,
+    /** The run reached its end. */
+    readonly isWhole: boolean,
   ) {}
 
   /** Reads the head and the movement; blocks are read one by one. */
@@ -134,7 +138,7 @@ export class Recording {
     const blocks = chunks.filter((each) => each.type === "BLCK");
     const events = blocks.reduce((sum, each) => sum + view.getUint32(each.start + 32, true), 0);
     const starts = blocks.map((each) => Number(view.getBigUint64(each.start, true)));
-    return new Recording(head, moving, bytes, blocks, starts, events);
+    return new Recording(head, moving, bytes, blocks, starts, events, chunks.at(-1)?.type === "INDX");
   }
 
   get blocks(): number {

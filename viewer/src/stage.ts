@@ -9,7 +9,7 @@ import { PlainRenderer } from "./plain";
 import type { Renderer } from "./renderer";
 import { type Look, Scene } from "./scene";
 import type { State } from "./state";
-import type { Theme } from "./theme";
+import { RUN_COLORS, type Theme } from "./theme";
 import { reasonLabel } from "./words";
 
 /** Nodes of which so many are in sight get their numbers. */
@@ -53,7 +53,7 @@ export class Stage {
       tabindex: "0",
       "aria-label": `The network of ${run.note.name}: ${run.nodes} nodes. The list of events says what happens.`,
     });
-    const name = element("span", { class: "name", style: `--run: var(--${number === 0 ? "data" : "routing"})` }, run.note.name);
+    const name = element("span", { class: "name", style: `--run: var(--${RUN_COLORS[number]})` }, run.note.name);
     this.root = element("div", { class: "stage" }, this.ground, this.picture, this.labels, this.count, this.tip);
     if (isNamed) this.root.append(name);
     this.renderer = this.made();

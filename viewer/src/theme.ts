@@ -18,6 +18,9 @@ export function css(color: Rgba): string {
   return `rgba(${r}, ${g}, ${b}, ${a / 255})`;
 }
 
+/** The style sheet's names of the colours of runs. */
+export const RUN_COLORS = ["data", "routing", "route", "arp"];
+
 export interface Theme {
   ground: string;
   field: string;
@@ -33,8 +36,8 @@ export interface Theme {
   collision: string;
   route: string;
   select: string;
-  /** Curves of the first and of the second run. */
-  runs: [string, string];
+  /** Curves of each run, in order. */
+  runs: [string, string, string, string];
 }
 
 export const LIGHT: Theme = {
@@ -51,7 +54,7 @@ export const LIGHT: Theme = {
   collision: "#b03a00",
   route: "#00855f",
   select: "#1a2027",
-  runs: ["#0072b2", "#c98500"],
+  runs: ["#0072b2", "#c98500", "#00855f", "#a8508a"],
 };
 
 export const DARK: Theme = {
@@ -68,5 +71,5 @@ export const DARK: Theme = {
   collision: "#ff8a4c",
   route: "#2cc295",
   select: "#e6eaee",
-  runs: ["#4fb3f0", "#f0b429"],
+  runs: ["#4fb3f0", "#f0b429", "#2cc295", "#e79ac4"],
 };

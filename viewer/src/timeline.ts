@@ -6,7 +6,7 @@ import { enlarge } from "./enlarge";
 import type { Filtered } from "./filters";
 import { DELIVERED, MADE, type Run } from "./model";
 import type { State } from "./state";
-import type { Theme } from "./theme";
+import { RUN_COLORS, type Theme } from "./theme";
 import { linkTime, timeText } from "./clock";
 import { niceStep } from "./stage";
 
@@ -209,11 +209,8 @@ function tickText(t: number, step: number): string {
   return `${(t / 1e9).toFixed(digits)} s`;
 }
 
-/** The style sheet's names of the colours of runs. */
-const RUN_COLORS = ["data", "routing"];
-
 /** A strip with a label and one or more curves. */
-abstract class Plot extends Strip {
+export abstract class Plot extends Strip {
   private readonly label = element("div", { class: "label" });
   private said = "";
 

@@ -13,6 +13,7 @@ from manetlab.cli.progress import waiting
 from manetlab.errors import InputError
 
 if TYPE_CHECKING:
+    from manetlab.report.replays import Played
     from manetlab.scenario import Scenario
 
 BRIEF = (".html", ".pdf")
@@ -66,11 +67,7 @@ def report(
     Plots (SVG, PDF) and tables (CSV, LaTeX) are written beside it. With --brief it is one page to print:
     question, answer, one figure, a map of the field, caveats, and how to repeat it.
     """
-    from manetlab.replay import view
     from manetlab.report import write
-
-    def replay(scenario: Scenario, title: str) -> str:
-        return view(scenario, title=title).html
 
     store = options.store_of(source)
     chosen: dict[str, Any] = {"compare": compare, "baseline": baseline, "confidence": confidence}
@@ -83,9 +80,27 @@ def report(
     folder = output or store.with_name(f"{store.stem}-report")
     with waiting("report"):
         results = options.results_of(source, trust=trust)
-        files = write(results, folder, **chosen, replay=replay if replays else None)
+        files = write(results, folder, **chosen, replay=_replay if replays else None)
     what = "plots, tables and replays" if replays else "plots and tables"
     print(f"{files[0]}: open it in a browser; {len(files) - 1} {what} are beside it")
+
+
+def _replay(scenario: Scenario, title: str) -> Played:
+    """Repeats a run, for its page and, where pyarrow is installed, for what held its flows up."""
+    from importlib.util import find_spec
+
+    from manetlab import recording, run
+    from manetlab.replay import view
+    from manetlab.replay.page import temporary_folder
+    from manetlab.report.replays import Played
+
+    with temporary_folder() as folder:
+        path = Path(folder) / "run.mlrec"
+        run(scenario, record=path)
+        held: dict[str, float] = {}
+        for row in recording.open(path).stall_shares().to_pylist() if find_spec("pyarrow") else ():
+            held[row["cause"]] = held.get(row["cause"], 0.0) + row["share"]
+        return Played(view(path, title=title).html, held)
 
 
 def _write_brief(store: Path, source: Path, file: Path, trust: bool, chosen: Mapping[str, Any]) -> None:

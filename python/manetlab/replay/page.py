@@ -130,7 +130,7 @@ def _recorded(run: AnyRun, is_live: bool = False) -> tuple[Recorded, Live | None
         resolved = Scenario.load(run).resolve()
     else:
         resolved = run if isinstance(run, Resolved) else run.resolve()
-    with _temporary_folder() as folder:
+    with temporary_folder() as folder:
         path = Path(folder) / "run.mlrec"
         result = make(resolved, record=path)
         made = recorded.read(path)
@@ -164,7 +164,7 @@ def _check_run(run: object) -> None:
     raise InputError("this cannot be replayed", "view", f"a {type(run).__name__}", wanted, hint)
 
 
-def _temporary_folder() -> tempfile.TemporaryDirectory[str]:
+def temporary_folder() -> tempfile.TemporaryDirectory[str]:
     """A folder for the recording that the page is made of.
 
     Raises:

@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from manetlab.metrics import Metric
 from manetlab.report.page import Part
 from manetlab.report.study import Point, Study
 from manetlab.report.tables import Cell, Column, DataTable
+from manetlab.stalls import CAUSES
 
 MOST_COMMANDS = 40
 """Most commands of a page; a campaign with more settings lists those of its first ones."""
 
 
-def part(study: Study, are_made: bool) -> Part | None:
+class Played(NamedTuple):
+    """A run that was repeated: its page, and what held its flows up, as parts of their lives."""
+
+    page: str
+    held: Mapping[str, float]
+
+
+AllPlayed = Mapping[tuple[int, int], Played]
+"""By point and replication."""
+
+
+def part(study: Study, played: AllPlayed | None) -> Part | None:
     """The commands that make replays, and links if they have been made; None without a store of the runs."""
     store = study.results.store
     if store is None or not study.wanted:
@@ -34,7 +48,7 @@ def part(study: Study, are_made: bool) -> Part | None:
             shown = Cell(metric.show({metric.key: value}), value)
             line = command(Path(store).name, point.number, replication)
             text = f"{which}: {replication}"
-            named = Cell(text, text, link=file_name(point.number, replication) if are_made else "")
+            named = Cell(text, text, link="" if played is None else file_name(point.number, replication))
             table.add(*point.levels, named, shown, Cell(line, line, is_code=True))
     if len(study.points) > MOST_COMMANDS // 2:
         table.notes.append(f"The first {MOST_COMMANDS // 2} of {len(study.points)} settings.")
@@ -42,9 +56,35 @@ def part(study: Study, are_made: bool) -> Part | None:
         "Each command repeats the run and writes a page that plays it, which opens offline. Run it in the "
         "folder of the campaign's store."
     )
-    if not are_made:
+    if played is None:
         table.notes.append("With --replays, the report has these pages beside it.")
-    return Part("See single runs", tables=[table])
+        return Part("See single runs", tables=[table])
+    held = [_held(study, metric, played)] if any(each.held for each in played.values()) else []
+    return Part("See single runs", tables=[table, *held])
+
+
+def _held(study: Study, metric: Metric, played: AllPlayed) -> DataTable:
+    """What held the flows of each replayed run up."""
+    causes = [cause for cause in CAUSES if any(each.held.get(cause) for each in played.values())]
+    columns = (
+        *(Column(factor.heading, factor.key, is_text=True) for factor in study.factors),
+        Column("replication", "which", is_text=True),
+        *(Column(f"{cause.replace('-', ' ')} (%)", cause) for cause in causes),
+    )
+    table = DataTable("held-up", "What held flows up, as parts of the lives of all flows of the run", columns)
+    for point in study.points[: MOST_COMMANDS // 2]:
+        for which, replication, _ in chosen(study, point, metric):
+            held = played[point.number, replication].held
+            text = f"{which}: {replication}"
+            named = Cell(text, text, link=file_name(point.number, replication))
+            shares = [held.get(cause, 0.0) for cause in causes]
+            table.add(*point.levels, named, *(Cell(f"{100 * each:.1f}", each) for each in shares))
+    table.notes.append(
+        "On the air: a frame is sent for a packet of the flow. No path: no chain of nodes within range leads "
+        "to the destination. Lost: nothing is on its way since a packet was lost. Idle: there is nothing to "
+        "carry. The pages show this flow by flow beside the time."
+    )
+    return table
 
 
 def chosen(study: Study, point: Point, metric: Metric) -> list[tuple[str, int, float]]:

@@ -7,11 +7,12 @@ from pathlib import Path
 
 from manetlab.report import replays
 from manetlab.report.page import Part, Section
+from manetlab.report.replays import AllPlayed
 from manetlab.report.study import Study
 from manetlab.report.tables import Cell, Column, DataTable
 
 
-def section(study: Study, has_replays: bool) -> Section:
+def section(study: Study, played: AllPlayed | None) -> Section:
     """Provenance, the campaign as a file, and the commands that run it and write this report."""
     text = (
         "Save the campaign below under the name in the command, beside the files that it names. Check out "
@@ -22,7 +23,7 @@ def section(study: Study, has_replays: bool) -> Section:
         Part("The campaign", commands=[definition(study)]),
         Part("Provenance", tables=[table(study)]),
     ]
-    if (single := replays.part(study, has_replays)) is not None:
+    if (single := replays.part(study, played)) is not None:
         parts.insert(1, single)
     return Section("again", "Reproduce the results", parts, [text], folded=True)
 

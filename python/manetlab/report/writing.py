@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from manetlab.campaign import Results
     from manetlab.scenario import Scenario
 
-    Replay = Callable[[Scenario, str], str]
+    Replay = Callable[[Scenario, str], replays.Played]
 
 PAGE = "index.html"
 MANIFEST = "manifest.json"
@@ -66,7 +66,7 @@ def write(
         compare: The factor whose levels are compared; the campaign's if not given.
         baseline: The level that the others are compared with; the campaign's own comparison if not given.
         confidence: The confidence of all intervals; the campaign's if not given.
-        replay: Makes the page that plays a run, from its scenario and a title; the report then links those of
+        replay: Repeats a run from its scenario, for a page with a title; the report then links those of
             each setting's median and worst replication. They take a run each.
 
     Raises:
@@ -86,7 +86,8 @@ def render(study: Study, replay: Replay | None = None) -> dict[str, bytes]:
     """All files of the report by their names within its folder, the page first."""
     head = _head(study)
     lead = head.brief.figure
-    sections = _sections(study, replay is not None, lead)
+    played = None if replay is None else _played(study, replay)
+    sections = _sections(study, played, lead)
     files = {PAGE: printable(page.html(head, sections)).encode(), **_table_files(head.table, in_latex=True)}
     figures = [head.lead] if head.lead is not None else []
     for part in (part for section in sections for part in section.parts):
@@ -96,12 +97,18 @@ def render(study: Study, replay: Replay | None = None) -> dict[str, bytes]:
     for drawn in figures:
         files[f"figures/{drawn.figure.name}.svg"] = drawn.svg
         files[f"figures/{drawn.figure.name}.pdf"] = drawn.pdf
-    if replay is not None:
-        for point, replication in dict.fromkeys(replays.runs(study)):
-            title = f"{Path(study.results.store or '').stem}, point {point}, replication {replication}"
-            scenario = study.campaign.scenario(point, replication)
-            files[replays.file_name(point, replication)] = printable(replay(scenario, title)).encode()
+    for (point, replication), each in (played or {}).items():
+        files[replays.file_name(point, replication)] = printable(each.page).encode()
     return files
+
+
+def _played(study: Study, replay: Replay) -> replays.AllPlayed:
+    """The runs that have a replay."""
+    made = {}
+    for point, replication in dict.fromkeys(replays.runs(study)):
+        title = f"{Path(study.results.store or '').stem}, point {point}, replication {replication}"
+        made[point, replication] = replay(study.campaign.scenario(point, replication), title)
+    return made
 
 
 def write_brief(
@@ -180,7 +187,7 @@ def _head(study: Study) -> page.Head:
     )
 
 
-def _sections(study: Study, has_replays: bool, lead: AnyFigure | None) -> list[Section]:
+def _sections(study: Study, played: replays.AllPlayed | None, lead: AnyFigure | None) -> list[Section]:
     """The sections: results and where packets ended are open, what is for specialists is folded."""
     found = [_results(study, lead), _losses(study)]
     if (compared := outcomes.comparison_table(study)) is not None:
@@ -191,7 +198,7 @@ def _sections(study: Study, has_replays: bool, lead: AnyFigure | None) -> list[S
     if len(study.failed):
         found.append(Section("failures", "Failed runs", [Part(tables=[losses.failure_table(study)])]))
     found.append(Section("set-up", "Methods", [Part(tables=[methods.table(study)])], folded=True))
-    found.append(reproduction.section(study, has_replays))
+    found.append(reproduction.section(study, played))
     raw = [outcomes.all_metrics_table(study), losses.run_table(study)]
     found.append(Section("raw", "All values", [Part(tables=raw, folded=True)], folded=True))
     return [section for section in found if section.parts]
