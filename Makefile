@@ -26,6 +26,8 @@
 #   make fuzz       run the property tests with a new seed (or FUZZ_SEED); fuzz readers, state machines, stores and a
 #                   failing disk: FUZZ_SECONDS, or FUZZ_RUNS inputs, each
 #   make mutants    change statistics, MAC, routing and transport a little, and see which changes no test notices (hours)
+#   make harness    try what routing protocols promise on TOPOLOGIES random topologies for each parameter set; renews
+#                   the table of docs/promises.md
 #   make audit      look up known advisories on all lock files (needs GitHub, PyPI and npm)
 #   make torture    run random scenarios with every assertion on, for SECONDS, in WORKERS processes, and hold every
 #                   routing protocol against static routes in NETWORKS light networks
@@ -35,6 +37,8 @@ SECONDS ?= 60
 WORKERS ?= 1
 # Light networks that every routing protocol must serve.
 NETWORKS ?= 20
+# Topologies on which each parameter set of each routing protocol is tried: 100,000 in all.
+TOPOLOGIES ?= 3226
 FUZZ_SECONDS ?= 60
 # Tools that are no part of any lock file.
 CARGO_DENY := 0.20.2
@@ -65,7 +69,7 @@ PAGES := out/pages
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: rust mutants viewer-tests engine aarch64 sumo build test rust-tests wasm lint fmt demo bench validate reproduce reproduce-quick papers-pages golden docs viewer lock man site wheel slurm audit fuzz torture clean
+.PHONY: rust mutants viewer-tests engine aarch64 sumo build test rust-tests wasm lint fmt demo bench validate reproduce reproduce-quick papers-pages golden docs viewer lock man site wheel slurm audit fuzz torture harness clean
 
 build: $(BUILT)
 
@@ -287,3 +291,12 @@ audit: $(DEPENDENCIES)
 
 clean:
 	rm -rf $(VENV) target out
+
+harness: | rust
+	@mkdir -p out
+	MAKEFLAGS= cargo build --quiet --locked --profile developer -p manetlab-promises
+	target/developer/manetlab-promises $(TOPOLOGIES) > out/promises.md
+	{ sed '/^<!-- table -->/q' docs/promises.md; echo; cat out/promises.md; echo; \
+		echo "Made on $$(date -u +%F) by \`make harness TOPOLOGIES=$(TOPOLOGIES)\`, commit $$(git rev-parse --short HEAD)."; } \
+		> out/page.md
+	mv out/page.md docs/promises.md

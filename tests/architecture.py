@@ -31,7 +31,7 @@ NOTE_LETTER = 6.7
 STACK: tuple[tuple[str, ...], ...] = (
     ("papers", "torture", "validation", "benches", "fuzz", "tests"),
     ("viewer", "python/manetlab"),
-    ("crates/wasm", "crates/py"),
+    ("crates/wasm", "crates/py", "crates/promises"),
     ("crates/formats", "crates/wire-formats", "crates/recording"),
     ("crates/core",),
 )
@@ -57,6 +57,7 @@ NOTES = {
     "viewer": "the page, TypeScript",
     "crates/wasm": "the core in a browser",
     "crates/py": "the core in Python",
+    "crates/promises": "routing, tried",
     "crates/formats": "ns-2's files, read and written",
     "crates/wire-formats": "packets as bytes",
     "crates/recording": "recordings as files",

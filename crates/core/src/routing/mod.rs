@@ -284,6 +284,12 @@ pub trait Routing: Send {
     /// Calls `visit` for every packet that the protocol holds.
     fn buffered(&self, visit: &mut dyn FnMut(&Packet));
 
+    /// How many entries the tables hold at `now` on other nodes and their messages, for tests that all of
+    /// them end with their time; none from a protocol that does not tell.
+    fn remembered(&self, _now: Time) -> Option<usize> {
+        None
+    }
+
     /// The next hop towards `dst` that the protocol would use now, for recordings, tests and loop checks.
     fn next_hop(&self, now: Time, dst: NodeId) -> Option<NodeId>;
 

@@ -29,6 +29,11 @@ impl Default for SeenRequests {
 }
 
 impl SeenRequests {
+    /// How many are held.
+    pub(super) fn len(&self, now: Time) -> usize {
+        self.until.values().filter(|until| **until > now).count()
+    }
+
     /// Is this request held until after `now`? At [`Time::ZERO`] all are that have not been forgotten.
     pub(super) fn holds(&self, now: Time, name: Name) -> bool {
         self.last.iter().any(|&(last, until)| last == name && until > now)

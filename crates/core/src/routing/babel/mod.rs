@@ -183,6 +183,11 @@ impl Routing for Babel {
 
     fn buffered(&self, _visit: &mut dyn FnMut(&Packet)) {}
 
+    fn remembered(&self, now: Time) -> Option<usize> {
+        let waiting = self.retractions.len() + self.news.len() + self.heard.len() + self.asked.len();
+        Some(self.neighbours.len() + self.table.len(now) + self.requests.len() + waiting)
+    }
+
     fn next_hop(&self, _now: Time, dst: NodeId) -> Option<NodeId> {
         self.table.get(dst)?.selected().map(|(next_hop, _)| next_hop)
     }

@@ -110,7 +110,6 @@ impl Requests {
         again
     }
 
-    #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }

@@ -199,6 +199,11 @@ impl Table {
         self.all.iter().map(|(prefix, destination)| (*prefix, destination))
     }
 
+    /// Destinations with routes, or with a feasibility distance.
+    pub(super) fn len(&self, now: Time) -> usize {
+        self.all.values().filter(|each| !each.routes.is_empty() || each.source(now).is_some()).count()
+    }
+
     /// A route ends then.
     pub(super) fn ends(&mut self, until: Time) {
         self.look_at = Some(self.look_at.unwrap_or(Time::NEVER).min(until));

@@ -151,6 +151,10 @@ impl Routing for Batman {
 
     fn buffered(&self, _visit: &mut dyn FnMut(&Packet)) {}
 
+    fn remembered(&self, _now: Time) -> Option<usize> {
+        Some(self.originators.len() + self.waiting.len() + self.with_own.len())
+    }
+
     fn next_hop(&self, _now: Time, dst: NodeId) -> Option<NodeId> {
         self.originators.router(dst)
     }

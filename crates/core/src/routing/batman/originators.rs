@@ -278,7 +278,6 @@ impl Originators {
         changed
     }
 
-    #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.all.len()
     }

@@ -176,6 +176,10 @@ impl Routing for Olsr {
 
     fn buffered(&self, _visit: &mut dyn FnMut(&Packet)) {}
 
+    fn remembered(&self, now: Time) -> Option<usize> {
+        Some(self.near.len() + self.topology.len() + self.duplicates.len(now) + self.waiting.len())
+    }
+
     fn next_hop(&self, _now: Time, dst: NodeId) -> Option<NodeId> {
         self.routes.get(dst).map(|route| route.next_hop)
     }

@@ -136,6 +136,11 @@ impl Neighbours {
         }
     }
 
+    /// Neighbours, or nodes that were.
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+
     /// When something ends.
     pub(super) fn next_timeout(&self) -> Time {
         self.look_at

@@ -129,7 +129,7 @@ impl Topology {
         self.all_of(from).binary_search_by_key(&to, |link| link.to).is_ok()
     }
 
-    #[cfg(test)]
+    /// Links that were told.
     pub(super) fn len(&self) -> usize {
         self.of.iter().map(|(_, links)| links.all.len()).sum()
     }
@@ -185,6 +185,14 @@ impl Window {
 impl Duplicates {
     pub(super) fn new(window: bool) -> Duplicates {
         if window { Duplicates::Window(BTreeMap::new()) } else { Duplicates::Exact(SeenRequests::default()) }
+    }
+
+    /// Messages, or their senders, that are remembered.
+    pub(super) fn len(&self, now: Time) -> usize {
+        match self {
+            Duplicates::Exact(seen) => seen.len(now),
+            Duplicates::Window(windows) => windows.values().filter(|window| window.until > now).count(),
+        }
     }
 
     /// Has the message been processed before? olsrd looks at what a message says, not at its number.
