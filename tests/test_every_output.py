@@ -82,6 +82,7 @@ CALLS: dict[str, list[tuple[list[str], list[str]]]] = {
         (["c.db", *POINT], CAMPAIGN_FILES),
     ],
     "recording export": [(["r.mlrec", "--json-lines"], ["r.mlrec"])],
+    "emulate": [(["s.toml", "true"], ["s.toml", "movement.ns", "packets.csv"])],
     "chain-throughput": [(["--hops", "1", "--seeds", "2"], [])],
     "papers reproduce": [(["D5-01", "-o", "results", "--kept", "kept"], [])],
     "papers verdicts": [(["--kept", "kept"], [])],
@@ -259,7 +260,7 @@ def test_every_command_that_fills_a_folder_is_known() -> None:
         if any(isinstance(each.type, options.FolderPath) for each in command.params)
     }
     papers = {f"papers {each}" for each in ("reproduce", "pages", "confirm", "status")}
-    assert found - papers == {"report", "campaign export", "course"}
+    assert found - papers == {"report", "campaign export", "course", "emulate"}
 
 
 def test_in_python_no_page_and_no_picture_takes_the_place_of_its_inputs(folder: Path) -> None:

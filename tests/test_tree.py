@@ -13,8 +13,8 @@ import pytest
 from tests.conftest import ROOT
 
 LIMITS = {
-    "": (1_300, 16_600_000),
-    "crates": (500, 3_700_000),
+    "": (1_320, 16_700_000),
+    "crates": (510, 3_800_000),
     "docs": (60, 1_330_000),
     "papers": (155, 6_950_000),
     "papers/kept": (5, 4_350_000),
@@ -50,8 +50,9 @@ def test_what_is_made_from_kept_results_is_not_stored() -> None:
     assert not [name for name in names if name.startswith("papers/kept/") and not name.endswith(".zip")]
 
 
-NETWORK = 1_800
-"""The most lines of `crates/core/src/network` without its tests: a packet's way, and nodes that crash."""
+NETWORK = 1_900
+"""The most lines of `crates/core/src/network` without its tests: a packet's way, nodes that crash, and
+runs that are driven from outside."""
 
 
 def test_the_network_is_no_more_than_a_packets_way_through_the_layers() -> None:

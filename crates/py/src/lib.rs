@@ -4,6 +4,8 @@
 //! `manetlab.errors`, so that a Python user meets one shape of error wherever it was found. The stub is
 //! `python/manetlab/_core.pyi`.
 
+#[cfg(target_os = "linux")]
+mod emulation;
 mod errors;
 mod interrupts;
 mod movement;
@@ -182,6 +184,11 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<routing::Packet>()?;
     module.add_class::<routing::Random>()?;
     module.add_class::<recording::Recording>()?;
+    #[cfg(target_os = "linux")]
+    {
+        module.add_function(wrap_pyfunction!(emulation::enter_emulation, module)?)?;
+        module.add_function(wrap_pyfunction!(emulation::emulate, module)?)?;
+    }
     module.add_function(wrap_pyfunction!(modules, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(flow_schema, module)?)?;

@@ -19,7 +19,8 @@ use manetlab_core::wire::batman::Form;
 use manetlab_core::wire::mac::{Body, Frame, FrameKind};
 use manetlab_core::wire::tcp::{AckSigns, SackBlocks, Segment};
 use manetlab_core::wire::{
-    ConnectionId, Datagram, FlowId, IP_HEADER_BYTES, NodeId, Packet, Payload, RoutingHeader, adp, rtp,
+    ConnectionId, Datagram, EthernetFrame, FlowId, IP_HEADER_BYTES, NodeId, Packet, Payload, RoutingHeader,
+    adp, rtp,
 };
 
 use crate::conversation::Conversation;
@@ -114,7 +115,10 @@ impl Encoder {
         match body {
             Body::Ip(packet) if own::lunar::is_below_ip(packet) => self.below_ip(packet, at, out),
             Body::Ip(packet) if is_batman_adv(packet) => self.batman_adv(packet, out, at),
-            Body::Ip(packet) => self.packet(packet, at, out),
+            Body::Ip(packet) => match from_outside(packet) {
+                Some(frame) => out.extend_from_slice(frame.payload()),
+                None => self.packet(packet, at, out),
+            },
             &Body::Arp(message) => arp::encode(message, out),
         }
     }
@@ -329,12 +333,20 @@ fn is_batman_adv(packet: &Packet) -> bool {
     }
 }
 
+/// The frame of a program outside the simulation, if that is what the packet is.
+fn from_outside(packet: &Packet) -> Option<&EthernetFrame> {
+    match &packet.payload {
+        Payload::Custom(message) => message.content(),
+        _ => None,
+    }
+}
+
 /// The EtherType of what a data frame carries.
 pub fn ether_type(body: &Body) -> u16 {
     match body {
         Body::Ip(packet) if own::lunar::is_below_ip(packet) => llc::EXPERIMENTAL,
         Body::Ip(packet) if is_batman_adv(packet) => llc::BATMAN,
-        Body::Ip(_) => llc::IPV4,
+        Body::Ip(packet) => from_outside(packet).map_or(llc::IPV4, EthernetFrame::ether_type),
         Body::Arp(_) => llc::ARP,
     }
 }

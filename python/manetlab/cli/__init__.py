@@ -25,6 +25,7 @@ COMMANDS = Commands(
             "run": "manetlab.cli.runs:run",
             "scenario": "manetlab.cli.scenarios:app",
             "profile": "manetlab.cli.profiles:app",
+            "emulate": "manetlab.cli.emulations:emulate",
             "list": "manetlab.cli.choices:list_names",
         },
         "Answer a question with many runs": {

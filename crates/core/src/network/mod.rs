@@ -14,6 +14,7 @@ mod build;
 mod crashes;
 mod delays;
 mod flows;
+mod live;
 mod results;
 mod stages;
 #[cfg(test)]
@@ -44,6 +45,7 @@ use delays::Delayed;
 use flows::NetworkFlow;
 
 pub use crate::observe::{Options, Outcome, RunError, WORK_BETWEEN_QUESTIONS};
+pub use live::Live;
 
 /// Runs a scenario; `record` asks for the recording, which changes no result.
 ///
@@ -193,24 +195,13 @@ impl Network<'_> {
     /// When `go_on` said no, an invariant does not hold, or time would run backwards.
     #[inline(never)]
     fn run_to_end(&mut self, go_on: &mut dyn FnMut() -> bool) -> Result<(), RunError> {
-        for node in 0..self.stations.len() as u32 {
-            self.with_routing(node, |routing, now, actions| routing.handle_start(now, actions));
-        }
-        self.pause = self.sampler.due().min(self.watch.routes_due());
+        self.start();
         let mut asked = 0;
         while let Some((time, slot)) = self.clock.agenda.pop() {
             if time >= self.clock.end {
                 break;
             }
-            if time < self.clock.now {
-                return Err(self.backwards(time, self.targets[slot.0 as usize]));
-            }
-            if time >= self.pause {
-                self.pause_at(time);
-            }
-            self.clock.now = time;
-            self.events += 1;
-            self.fire(self.targets[slot.0 as usize]);
+            self.step(time, slot)?;
             let work = self.events + self.channel.arrivals;
             if work - asked >= WORK_BETWEEN_QUESTIONS {
                 asked = work;
@@ -219,6 +210,34 @@ impl Network<'_> {
                 }
             }
         }
+        self.end()
+    }
+
+    /// All nodes start.
+    fn start(&mut self) {
+        for node in 0..self.stations.len() as u32 {
+            self.with_routing(node, |routing, now, actions| routing.handle_start(now, actions));
+        }
+        self.pause = self.sampler.due().min(self.watch.routes_due());
+    }
+
+    /// What is due at `time` happens.
+    #[inline(always)]
+    fn step(&mut self, time: Time, slot: Slot) -> Result<(), RunError> {
+        if time < self.clock.now {
+            return Err(self.backwards(time, self.targets[slot.0 as usize]));
+        }
+        if time >= self.pause {
+            self.pause_at(time);
+        }
+        self.clock.now = time;
+        self.events += 1;
+        self.fire(self.targets[slot.0 as usize]);
+        Ok(())
+    }
+
+    /// Nothing is due any more before the end.
+    fn end(&mut self) -> Result<(), RunError> {
         if let Some(broken) = self.broken.take() {
             return Err(broken);
         }

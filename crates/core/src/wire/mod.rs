@@ -19,6 +19,7 @@ mod custom;
 pub mod density;
 pub mod dsdv;
 pub mod dsr;
+mod ethernet;
 mod ids;
 pub mod lunar;
 pub mod mac;
@@ -30,6 +31,7 @@ pub mod tsr;
 mod udp;
 
 pub use custom::{CustomHeader, CustomMessage};
+pub use ethernet::{ETHERNET_HEADER_BYTES, EthernetFrame};
 pub use ids::{ConnectionId, FlowId, NodeId};
 pub use packet::{Ecn, IP_HEADER_BYTES, Packet, Payload, RoutingHeader};
 pub use udp::{Datagram, UDP_HEADER_BYTES};
