@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from manetlab.errors import InputError, shown
 from manetlab.files import printable
-from manetlab.stalls import Paths, Stall, Step, stalls
+from manetlab.stalls import EVERYBODY, Paths, Stall, Step, stalls
 
 if TYPE_CHECKING:
     from manetlab.recording import Recording
@@ -44,8 +44,14 @@ class FlowsOf:
             self._steps = _steps(self.recording)
         steps = self._steps.get(flow, [])
         begin, end, timeouts = life
+        over = _over(self.recording)
         # What is on its way when the source has ended is the flow's, too.
-        end = max([end, *(step.time for step in steps if step.what in STEPS)])
+        last = {step.uid: step.what for step in steps if step.what in STEPS}
+        arrived = {step.uid for step in steps if step.what == "delivered"}
+        if all(uid in arrived or what == "dropped" for uid, what in last.items()):
+            end = max([end, *(step.time for step in steps if step.what in STEPS)])
+        else:
+            end = over
         ends = (known[flow]["src"], known[flow]["dst"])
         is_joined = None if self._paths is None else self._paths.are_joined
         return stalls(steps, ends, (begin, end), timeouts, is_joined)
@@ -72,11 +78,16 @@ def _life(recording: Recording, flow: int) -> tuple[int, int, list[int]] | None:
     opened = [row["time_ns"] for row in rows if row["step"] == "opened"]
     if not opened:
         return None
-    last = recording.index["last_s"].to_pylist()[-1]
-    over = round(recording.head["duration_s"] * 1e9) if recording.complete else round(last * 1e9)
     steps = [row["step"] for row in rows if row["step"] in ("opened", "closed")]
-    end = rows[-1]["time_ns"] if steps[-1] == "closed" else over
+    end = rows[-1]["time_ns"] if steps[-1] == "closed" else _over(recording)
     return opened[0], end, [row["time_ns"] for row in rows if row["step"] == "timed-out"]
+
+
+def _over(recording: Recording) -> int:
+    """When the recording ends, in ns."""
+    if recording.complete:
+        return round(recording.head["duration_s"] * 1e9)
+    return round(recording.index["last_s"].to_pylist()[-1] * 1e9)
 
 
 def _steps(recording: Recording) -> dict[int, list[Step]]:
@@ -123,7 +134,7 @@ def _frames(recording: Recording, arrived: set[tuple[int, int]]) -> list[Placed]
                 node,
                 uid,
                 until=time + round(air * 1e9),
-                to=to if kind == "data" and (number, to) in arrived else None,
+                to=to if kind == "data" and (to == EVERYBODY or (number, to) in arrived) else None,
             ),
         )
         for place, time, kind, node, uid, air, to, number in zip(

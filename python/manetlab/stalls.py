@@ -22,6 +22,8 @@ OF_COPIES = {"duplicate", "already-seen", "suppressed"}
 FRAMES = {"rts", "cts", "data", "ack"}
 EXCHANGE_NS = 30_000
 """Frames this close belong to one exchange: more than SIFS, and less than any DIFS."""
+EVERYBODY = -1
+"""Where broadcasts go, which nobody acknowledges: unless a receiver sends it on, such a packet is lost."""
 HANDLING_NS = 1_000_000
 """A node hands a packet on within this time after its frame has ended, unless it has no route."""
 CELL_NS = 100_000_000
@@ -40,7 +42,7 @@ class Step(NamedTuple):
         dst: Its destination.
         reason: Why it was dropped.
         until: When the frame ends, ns.
-        to: The node that the data frame is addressed to, if it arrived there.
+        to: The node that the data frame is addressed to, if it arrived there; `EVERYBODY` of a broadcast.
     """
 
     time: int
@@ -95,7 +97,10 @@ class Packet:
         if self.pending is not None and self.pending[0] <= time:
             ended, node = self.pending
             self.pending = None
-            self.become(ended, "searching", node)
+            if node == EVERYBODY:
+                self.become(ended, "lost", self.node, "broadcast")
+            else:
+                self.become(ended, "searching", node)
 
 
 def stalls(

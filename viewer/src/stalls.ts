@@ -2,7 +2,7 @@
 //
 // python/manetlab/stalls.py computes the same; a test compares the two.
 
-import { DELIVERED, DROPPED, FRAMES, HOPS, type Run, STEPS } from "./model";
+import { BROADCAST, DELIVERED, DROPPED, FRAMES, HOPS, type Run, STEPS } from "./model";
 import { OF_COPIES } from "./events";
 import { CELL, Paths } from "./paths";
 
@@ -42,6 +42,8 @@ interface Packet {
   node: number;
   /** When the frame ends that has just brought it to a node, and which. */
   pending: [t: number, node: number] | undefined;
+  /** Has it been delivered, or was dropping it the last that was done to it? */
+  isEnded: boolean;
 }
 
 /** What a flow waits for, and the nodes that must be joined by a path. */
@@ -67,9 +69,10 @@ function made(run: Run, id: number): Stall[] {
   const [begin] = named("opened");
   if (flow === undefined || begin === undefined) return [];
   const { changes, air, packets, last } = followed(run, id, flow.src);
+  const over = run.recording.isWhole ? run.duration : run.order.columns.t[run.events - 1];
   const isClosed = (named("closed").at(-1) ?? -1) >= (named("opened").at(-1) ?? 0);
   // What is on its way when the source has ended is the flow's, too.
-  const end = isClosed ? Math.max(last, named("closed").at(-1) ?? 0) : run.recording.isWhole ? run.duration : run.order.columns.t[run.events - 1];
+  const end = isClosed && packets.every((each) => each.isEnded) ? Math.max(last, named("closed").at(-1) ?? 0) : over;
   const waits = waiting(changes, packets, [flow.src, flow.dst], begin, end);
   const paths = run.pathsAreRanges ? new Paths(run) : undefined;
   const parts = withAir(waits, air, begin, end).flatMap((each) => withPaths(each, paths));
@@ -88,7 +91,9 @@ function followed(run: Run, id: number, source: number): { changes: Change[]; ai
     if (packet.pending === undefined || packet.pending[0] > t) return;
     const [ended, node] = packet.pending;
     packet.pending = undefined;
-    become(packet, ended, "searching", node);
+    // Nobody acknowledges a broadcast: unless a receiver sends it on, it is lost.
+    if (node === BROADCAST) become(packet, ended, "lost", packet.node, "broadcast");
+    else become(packet, ended, "searching", node);
   };
   const handed = (packet: Packet, t: number, node: number): void => {
     const { pending } = packet;
@@ -110,12 +115,13 @@ function followed(run: Run, id: number, source: number): { changes: Change[]; ai
       let packet = byUid.get(hop.uid[row]);
       if (packet === undefined) {
         if (hop.step[row] === DELIVERED || hop.step[row] === DROPPED) continue;
-        packet = { order: packets.length, isForward: shape.src === source, dst: shape.dst, cause: "searching", node, pending: undefined };
+        packet = { order: packets.length, isForward: shape.src === source, dst: shape.dst, cause: "searching", node, pending: undefined, isEnded: false };
         packets.push(packet);
         byUid.set(hop.uid[row], packet);
         become(packet, t, "searching", node);
       }
       handed(packet, t, node);
+      packet.isEnded = what === "delivered" || what === "dropped" || packet.cause === "arrived";
       if (packet.cause === "arrived") continue;
       if (what === "sent") become(packet, t, "queue", node);
       else if (what === "kept") become(packet, t, "kept", node);
@@ -133,7 +139,7 @@ function followed(run: Run, id: number, source: number): { changes: Change[]; ai
       air.push([t, t + airtime]);
       if (packet.cause === "arrived" || node !== packet.node || (kind !== "rts" && kind !== "data")) continue;
       become(packet, t, "back-off", node);
-      const hasArrived = kind === "data" && run.receivers(row).some((each) => each.node === frame.to[row] && each.outcome === "received");
+      const hasArrived = kind === "data" && (frame.to[row] === BROADCAST || run.receivers(row).some((each) => each.node === frame.to[row] && each.outcome === "received"));
       if (hasArrived) packet.pending = [t + airtime, frame.to[row]];
     }
   }
