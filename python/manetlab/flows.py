@@ -73,6 +73,12 @@ def parameter(kind: str, name: str) -> Parameter:
     return _schema()[kind][1][name]
 
 
+def of_core(kind: str) -> tuple[str, ...]:
+    """The names of the fields of a kind of flow that the core knows as single values."""
+    single = ("number", "integer", "boolean", "choice")
+    return tuple(name for name, each in _schema()[kind][1].items() if each.kind in single)
+
+
 @cache
 def cycle_fields() -> tuple[str, ...]:
     """The names of the fields of a cycle of a Web session, in order."""

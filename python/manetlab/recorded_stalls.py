@@ -86,8 +86,8 @@ def _life(recording: Recording, flow: int) -> tuple[int, int, list[int]] | None:
 def _over(recording: Recording) -> int:
     """When the recording ends, in ns."""
     if recording.complete:
-        return round(recording.head["duration_s"] * 1e9)
-    return round(recording.index["last_s"].to_pylist()[-1] * 1e9)
+        return round(float(recording.head["duration_s"]) * 1e9)
+    return round(float(recording.index["last_s"].to_pylist()[-1]) * 1e9)
 
 
 def _steps(recording: Recording) -> dict[int, list[Step]]:

@@ -23,7 +23,7 @@ export class Cancelled extends Error {}
 type Message = { part: number } | { refused: string } | Answer;
 
 export class Engine {
-  private stop: (() => void) | undefined;
+  private stopping = new AbortController();
 
   private constructor(
     private readonly module: WebAssembly.Module,
@@ -39,9 +39,16 @@ export class Engine {
   /** Makes one run, in place of one that is being made; `progress` is told which part of it is over. */
   run(request: string, progress: (part: number) => void): Promise<Answer> {
     this.cancel();
+    this.stopping = new AbortController();
+    return this.apart(request, progress, this.stopping.signal);
+  }
+
+  /** Makes one run in a worker of its own, beside others, until it is over or a signal stops it. */
+  apart(request: string, progress: (part: number) => void, signal: AbortSignal): Promise<Answer> {
+    if (signal.aborted) return Promise.reject(new Cancelled("the run was cancelled"));
     const worker = new Worker(this.source);
     return new Promise<Answer>((resolve, reject) => {
-      this.stop = () => reject(new Cancelled("the run was cancelled"));
+      signal.addEventListener("abort", () => reject(new Cancelled("the run was cancelled")), { once: true });
       worker.onmessage = ({ data }: MessageEvent<Message>) => {
         if ("part" in data) progress(data.part);
         else if ("refused" in data) reject(new Refused(data.refused));
@@ -53,7 +60,6 @@ export class Engine {
   }
 
   cancel(): void {
-    this.stop?.();
-    this.stop = undefined;
+    this.stopping.abort();
   }
 }

@@ -35,13 +35,13 @@ class Large {
     seek: (t: number) => void,
   ) {
     const file = fileName(chart.title);
-    const save = (label: string, action: () => void): HTMLElement => button(label, action, { "aria-label": `Save as ${label}` });
+    const saving = (label: string, action: () => void): HTMLElement => button(label, action, { "aria-label": `Save as ${label}` });
     const actions = element(
       "div",
       { class: "actions" },
-      save("PNG", () => void this.png(file)),
-      save("SVG", () => download(`${file}.svg`, new Blob([this.svg()], { type: "image/svg+xml" }))),
-      save("CSV", () => download(`${file}.csv`, new Blob([csvOf(chart)], { type: "text/csv" }))),
+      saving("PNG", () => void this.png(file)),
+      saving("SVG", () => save(`${file}.svg`, new Blob([this.svg()], { type: "image/svg+xml" }))),
+      saving("CSV", () => save(`${file}.csv`, new Blob([csvOf(chart)], { type: "text/csv" }))),
       button("Go to this time", () => {
         dialog.close();
         seek(Math.round(this.at));
@@ -121,11 +121,11 @@ function fileName(title: string): string {
 /** Saves a picture. */
 export function savePng(canvas: HTMLCanvasElement, file: string): void {
   canvas.toBlob((made) => {
-    if (made !== null) download(`${file}.png`, made);
+    if (made !== null) save(`${file}.png`, made);
   });
 }
 
-function download(name: string, content: Blob): void {
+export function save(name: string, content: Blob): void {
   const address = URL.createObjectURL(content);
   const link = element("a", { href: address, download: name });
   link.click();

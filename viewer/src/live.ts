@@ -1,17 +1,22 @@
 // A page that makes runs: the user changes the scenario, the engine runs it, and the new run is shown beside the old one.
 
 import { fromBase64, inflate } from "./bytes";
+import { choicesOfLink, choicesToLink, given } from "./choices";
+import { readLink } from "./clock";
 import { Fields } from "./controls";
 import { button, byId, element } from "./dom";
+import { Editor } from "./editor";
+import type { Edit } from "./edits";
 import { type Answer, Cancelled, Engine } from "./engine";
 import type { App } from "./main";
 import { Run } from "./model";
 import { Mover } from "./mover";
 import { Recording } from "./recording";
+import { type Repeated, Seeds } from "./seeds";
 import { asMade, type Chosen, type Choice, differences, type Displacement, type LiveData, parseSeed, protocolPatches, refusal, requestOf } from "./requests";
 
 /** A total as it is shown; see python/manetlab/metrics.py. */
-interface Metric {
+export interface Metric {
   key: string;
   label: string;
   unit: string;
@@ -21,7 +26,7 @@ interface Metric {
   isFirst: boolean;
 }
 
-type Totals = Record<string, number | null | undefined>;
+export type Totals = Record<string, number | null | undefined>;
 
 /** What the page is told beside its data. */
 export interface LiveConfig {
@@ -49,6 +54,10 @@ interface Made {
 
 /** The oldest browsers that run the engine, as caniuse.com has them for fixed-width SIMD. */
 const NEEDED = "The engine uses WebAssembly SIMD, which Chrome and Edge have from version 91 on, Firefox from 89, and Safari from 16.4";
+/** The most runs beside the one as made. */
+const MOST_MADE = 3;
+/** Keys of the address for the choices of each of them. */
+const LINKED = ["with1", "with2", "with3"];
 /** Digits of a hash that are shown. */
 const HASH_DIGITS = 12;
 
@@ -66,18 +75,24 @@ export async function startLive(config: LiveConfig, base: Run, app: App, viewer:
     return withoutEngine(`This browser cannot make runs, because it refuses the engine: ${words(error)}. ${NEEDED}.`);
   }
   for (const id of ["live-data", "engine"]) byId(id).remove();
-  await new Live(config, data, engine, base, app, viewer).check();
+  const live = new Live(config, data, engine, base, app, viewer);
+  await live.check();
+  await live.restore();
 }
 
 class Live {
   private chosen: Chosen;
-  private made: Made | undefined;
+  /** The runs made here that are shown, the latest last. */
+  private made: Made[] = [];
   private isChecked = false;
   private isRunning = false;
   private readonly mover: Mover;
   private readonly fields: { routing: HTMLSelectElement; sender: HTMLSelectElement; seed: HTMLInputElement | HTMLSelectElement };
   private readonly controls: Fields;
+  private readonly editor: Editor;
+  private readonly seeds: Seeds;
   private readonly runButton = button("Run", () => void this.run(), { class: "primary", id: "live-run" });
+  private readonly besideButton = button("Run beside", () => void this.run(true), { id: "live-beside", title: "Keep the runs that are shown, up to four", hidden: "" });
   private readonly cancelButton = button("Cancel", () => this.engine.cancel(), { id: "live-cancel", hidden: "" });
   private readonly moveButton = button("Move nodes", () => this.toggleMoving(), { "aria-pressed": "false", id: "live-move" });
   private readonly resetButton = button("Reset", () => void this.reset(), { id: "live-reset", title: "Go back to the run as made" });
@@ -103,9 +118,11 @@ class Live {
       seed: data.draws.length > 0 ? select("live-seed", data.draws, true) : element("input", { id: "live-seed", inputmode: "numeric", size: "6", autocomplete: "off" }),
     };
     this.controls = new Fields(data.controls, data.listed, data.isNamed);
+    this.editor = new Editor(data, `manetlab-draft-${config.hash}`, (edit) => void this.runEdit(edit));
+    this.seeds = new Seeds(data, engine, config.metrics, () => this.shownRuns());
     this.mover = new Mover(
       () => this.app.stageList,
-      (stage, node) => (stage.number === 0 ? undefined : this.made?.chosen.moved.get(node)) ?? [0, 0],
+      (stage, node) => (stage.number === 0 ? undefined : this.made[stage.number - 1]?.chosen.moved.get(node)) ?? [0, 0],
       () => (this.app.state.clock.isPlaying = false),
       (node, displacement) => void this.moveNode(node, displacement),
     );
@@ -121,8 +138,9 @@ class Live {
     const bar = element("section", { id: "live", "aria-label": "Change the scenario and run it" }, labelled("Routing", fields.routing));
     if (data.senders.length > 0) bar.append(labelled("TCP sender", fields.sender));
     if (data.draws.length !== 1) bar.append(labelled("Seed", fields.seed));
-    bar.append(this.moveButton, this.runButton, this.cancelButton, this.resetButton, this.progress, element("div", {}, this.status, this.verdict));
+    bar.append(this.moveButton, this.runButton, this.besideButton, this.cancelButton, this.resetButton, this.progress, element("div", {}, this.status, this.verdict));
     if (data.controls.length + data.listed.length > 0) bar.append(this.controls.root);
+    bar.append(this.editor.root, this.seeds.root);
     for (const each of [fields.routing, fields.sender]) {
       each.addEventListener("change", () => this.controls.renew(this.patches(fields.routing.selectedIndex, fields.sender.selectedIndex)));
     }
@@ -130,7 +148,8 @@ class Live {
     bar.addEventListener("keydown", (event) => event.stopPropagation());
     this.side.addEventListener("keydown", (event) => event.stopPropagation());
     bar.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && event.target instanceof HTMLInputElement) void this.run();
+      const { target } = event;
+      if (event.key === "Enter" && target instanceof HTMLInputElement && !this.seeds.root.contains(target)) void this.run();
     });
     return bar;
   }
@@ -188,11 +207,42 @@ class Live {
     return chosen;
   }
 
-  private async run(): Promise<void> {
+  /** Runs what the scenario's text says, with nothing changed but what it says. */
+  private async runEdit(edit: Edit): Promise<void> {
+    if (this.isRunning) return this.editor.tell("a run is being made\n  hint:   wait for it, or cancel it");
+    const isChanged = edit.patches.length > 0 || edit.movement !== undefined;
+    this.chosen = { ...asMade(this.data), ...given(edit), ...(isChanged ? { edit } : {}) };
+    this.showFields();
+    await this.run();
+  }
+
+  /** The choices of all runs that are shown, the run as made first. */
+  private shownRuns(): Repeated[] {
+    return [{ name: "as made", chosen: asMade(this.data) }, ...this.made.map(({ run, chosen }) => ({ name: run.note.name, chosen }))];
+  }
+
+  /** Makes the runs that the address names, if it names any. */
+  async restore(): Promise<void> {
+    const link = readLink(location.hash);
+    const wanted = LINKED.map((key) => link.get(key)).filter((each) => each !== undefined);
+    for (const value of wanted) {
+      try {
+        this.chosen = await choicesOfLink(this.data, value);
+      } catch (error) {
+        this.say(`The link cannot be followed: ${words(error)}`, true);
+        return;
+      }
+      this.editor.show(this.chosen.edit);
+      this.showFields();
+      await this.run(true);
+    }
+  }
+
+  private async run(isBeside = false): Promise<void> {
     const chosen = this.read();
     if (chosen === undefined || this.isRunning) return;
     if (differences(this.data, chosen).length === 0) {
-      if (this.made !== undefined) await this.reset();
+      if (this.made.length > 0) await this.reset();
       else this.say("Nothing is changed: choose another protocol, sender, seed or parameter, or move a node.");
       return;
     }
@@ -203,12 +253,14 @@ class Live {
       const answer = await this.engine.run(requestOf(this.data, chosen, true), (part) => {
         this.progress.value = part;
       });
-      await this.shown(chosen, answer);
+      await this.shown(chosen, answer, isBeside && this.made.length < MOST_MADE ? this.made : isBeside ? this.made.slice(0, -1) : []);
       this.say(`Run made in ${(answer.ms / 1000).toPrecision(2)} s.`);
       this.tell("done");
     } catch (error) {
       const isCancelled = error instanceof Cancelled;
-      this.say(isCancelled ? "The run was cancelled." : `The run was not made: ${words(error)}`, !isCancelled);
+      const why = isCancelled ? "The run was cancelled." : `The run was not made: ${words(error)}`;
+      this.say(why, !isCancelled);
+      if (!isCancelled && chosen.edit !== undefined) this.editor.tell(words(error));
       this.tell(isCancelled ? "cancelled" : "failed");
     }
     this.setRunning(false);
@@ -224,8 +276,8 @@ class Live {
     this.progress.value = 0;
   }
 
-  /** Shows a run that was made beside the one as made. */
-  private async shown(chosen: Chosen, { result, recording }: Answer): Promise<void> {
+  /** Shows a run that was made beside the one as made, and beside others that are kept. */
+  private async shown(chosen: Chosen, { result, recording }: Answer, kept: Made[]): Promise<void> {
     const measured = JSON.parse(result) as { totals: Totals };
     const changed = differences(this.data, chosen);
     const name = changed.map(([, is]) => is).join(", ");
@@ -242,18 +294,28 @@ class Live {
     const opened = await Recording.open(recording);
     // The engine knows nodes by their numbers.
     const { labels } = this.base.recording.head;
-    if (labels !== undefined) opened.head.labels ??= labels;
+    if (labels !== undefined && labels.length === opened.head.nodes) opened.head.labels ??= labels;
+    opened.head.provenance ??= this.base.recording.head.provenance;
     const run = new Run(opened, { ...note, name, facts, summary: summaryOf(note.summary, changed), missing: [] });
     const was = changed.map(([each]) => each).filter(Boolean).join(", ");
-    note.name = was === "" ? "as made" : `as made: ${was}`;
-    this.made = { run, chosen, totals: measured.totals, hash: hashOf(result) };
-    sameField(this.base, run);
-    await this.showRuns([this.base, run]);
+    note.name = was === "" || kept.length > 0 ? "as made" : `as made: ${was}`;
+    this.made = [...kept, { run, chosen, totals: measured.totals, hash: hashOf(result) }];
+    const runs = [this.base, ...this.made.map((each) => each.run)];
+    sameField(runs);
+    await this.showRuns(runs);
+    await this.link();
+  }
+
+  /** Puts the choices of the runs that are shown into the address that *Copy link* copies. */
+  private async link(): Promise<void> {
+    const values = await Promise.all(this.made.map(({ chosen }) => choicesToLink(this.data, chosen)));
+    this.app.state.choices = values.map((value, i) => [LINKED[i], value]);
   }
 
   private async showRuns(runs: Run[]): Promise<void> {
     const focused = document.activeElement;
     this.side.remove();
+    this.besideButton.hidden = this.made.length === 0;
     this.app = await this.viewer.show(runs, this.app);
     this.showSide();
     if (focused instanceof HTMLElement && this.side.contains(focused)) focused.focus();
@@ -264,11 +326,14 @@ class Live {
   /** Goes back to the run as made, alone. */
   private async reset(): Promise<void> {
     this.engine.cancel();
+    this.seeds.cancel();
     this.chosen = asMade(this.data);
-    this.made = undefined;
+    this.made = [];
     this.showFields();
+    this.editor.show(undefined);
     this.say("");
     await this.showRuns([this.base]);
+    await this.link();
     this.tell("ready");
     if (!this.isChecked) await this.check();
   }
@@ -306,9 +371,10 @@ class Live {
     const { made, config, chosen } = this;
     const parts: HTMLElement[] = [element("div", { class: "head" }, element("h2", {}, "Results"))];
     parts.push(results(config, made));
-    if (made !== undefined) {
-      const hash = element("p", { class: "note", id: "live-hash", "data-hash": made.hash }, `Result hash of the new run: ${made.hash.slice(0, HASH_DIGITS)}`);
-      hash.title = made.hash;
+    const latest = made.at(-1);
+    if (latest !== undefined) {
+      const hash = element("p", { class: "note", id: "live-hash", "data-hash": latest.hash }, `Result hash of the new run: ${latest.hash.slice(0, HASH_DIGITS)}`);
+      hash.title = latest.hash;
       parts.push(hash);
     }
     const list = element("ul", { class: "rows", id: "live-moved" });
@@ -360,12 +426,11 @@ function select(id: string, choices: Choice[], isSorted = false): HTMLSelectElem
   return made;
 }
 
-/** Both pictures show the same part of the field. */
-function sameField(first: Run, second: Run): void {
-  const boxes = [first, second].map((run) => run.recording.head.bounds_m ?? run.movement.bounds());
-  const [a, b] = boxes;
-  const both: [number, number, number, number] = [Math.min(a[0], b[0]), Math.min(a[1], b[1]), Math.max(a[2], b[2]), Math.max(a[3], b[3])];
-  for (const run of [first, second]) run.recording.head.bounds_m = both;
+/** All pictures show the same part of the field. */
+function sameField(runs: Run[]): void {
+  const boxes = runs.map((run) => run.recording.head.bounds_m ?? run.movement.bounds());
+  const [least, most] = [Math.min, Math.max].map((of) => [0, 1, 2, 3].map((side) => of(...boxes.map((box) => box[side]))));
+  for (const run of runs) run.recording.head.bounds_m = [least[0], least[1], most[2], most[3]];
 }
 
 /** The summary without what the change has made untrue. */
@@ -375,9 +440,9 @@ function summaryOf(summary: string[], changed: [string, string][]): string[] {
   return summary.filter((each) => !gone.has(each.toUpperCase()));
 }
 
-/** The totals of both runs: those that matter most, and the others on demand. */
-function results(config: LiveConfig, made: Made | undefined): HTMLElement {
-  const both = [config.totals, made?.totals ?? {}];
+/** The totals of all runs: those that matter most, and the others on demand. */
+function results(config: LiveConfig, made: Made[]): HTMLElement {
+  const both = [config.totals, ...made.map((each) => each.totals)];
   // A total of 0 is a result, of failures often the one that matters; those that do not apply are not among the metrics.
   const present = config.metrics.filter(({ key }) => both.some((each) => typeof each[key] === "number"));
   const others = element("details", {}, element("summary", {}, "All totals"));
@@ -385,17 +450,17 @@ function results(config: LiveConfig, made: Made | undefined): HTMLElement {
   return element("div", {}, table(present.filter((each) => each.isFirst), config.totals, made), others);
 }
 
-function table(metrics: Metric[], totals: Totals, made: Made | undefined): HTMLElement {
+function table(metrics: Metric[], totals: Totals, made: Made[]): HTMLElement {
   const value = (of: Totals, { key, factor, digits }: Metric): string => {
     const found = of[key];
     return found === null || found === undefined ? "–" : (found * factor).toFixed(digits);
   };
   const head = element("tr", {}, element("th", { scope: "col" }, "Total"), element("th", { scope: "col", class: "number" }, "as made"));
-  if (made !== undefined) head.append(element("th", { scope: "col", class: "number" }, made.run.note.name));
+  head.append(...made.map(({ run }) => element("th", { scope: "col", class: "number" }, run.note.name)));
   const rows = metrics.map((metric) => {
     const heading = metric.unit === "" ? metric.label : `${metric.label} (${metric.unit})`;
     const row = element("tr", { "data-key": metric.key }, element("th", { scope: "row" }, heading));
-    for (const of of [totals, ...(made === undefined ? [] : [made.totals])]) row.append(element("td", { class: "number" }, value(of, metric)));
+    for (const of of [totals, ...made.map((each) => each.totals)]) row.append(element("td", { class: "number" }, value(of, metric)));
     return row;
   });
   return element("table", { class: "results" }, element("thead", {}, head), element("tbody", {}, ...rows));

@@ -10,7 +10,9 @@ import { NONE, Run, type RunNote } from "./model";
 import { nextMoment } from "./moments";
 import { Chosen, cursorAt, Events, filters } from "./panels";
 import { Recording } from "./recording";
+import { readShown, shownInLink } from "./shown_link";
 import { Stage } from "./stage";
+import { store, stored } from "./storage";
 import { StallStrip, StallTable } from "./stall_views";
 import { State } from "./state";
 import { DARK, LIGHT, type Theme } from "./theme";
@@ -24,6 +26,8 @@ interface Config {
   live?: LiveConfig;
 }
 
+/** Longer addresses are cut by some browsers and most programs that people send them with. */
+const LONGEST_LINK = 30_000;
 const THEMES = ["system", "light", "dark"] as const;
 type ThemeName = (typeof THEMES)[number];
 
@@ -39,6 +43,8 @@ class App {
   private isDirty = true;
   private before = 0;
   private announced = 0;
+  /** The flow that is plotted unless somebody chooses another. */
+  private readonly usualFlow: number;
   /** Ends what listens to the page when other runs are shown. */
   private readonly ending = new AbortController();
   /** Pictures drawn, and the time that they took in ms. */
@@ -49,6 +55,7 @@ class App {
     readonly state: State,
     isPlain: boolean,
   ) {
+    this.usualFlow = state.flow;
     document.body.classList.toggle("two", runs.length > 1);
     document.body.classList.toggle("four", runs.length > 2);
     this.stages = runs.map((run, i) => new Stage(run, i, state, isPlain, runs.length > 1));
@@ -67,7 +74,7 @@ class App {
     this.about(side);
     this.controls();
     this.keys();
-    this.chooseTheme(stored("manetlab-theme") as ThemeName | null);
+    this.chooseTheme((stored("manetlab-theme") ?? null) as ThemeName | null);
     state.onChange(() => (this.isDirty = true));
     const { signal } = this.ending;
     const resized = new ResizeObserver(() => (this.isDirty = true));
@@ -385,11 +392,13 @@ class App {
       if (state.packet.run > 0) parts.push(`run=${state.packet.run}`);
     }
     if (state.clock.speed !== 1) parts.push(`speed=${state.clock.speed}`);
+    parts.push(...shownInLink(state, this.usualFlow));
     return `${location.href.replace(/#.*$/, "")}#${parts.join("&")}`;
   }
 
   private copyLink(): void {
     const link = this.link();
+    if (link.length > LONGEST_LINK) return this.announce("The scenario is too long for a link: save it as a file.");
     history.replaceState(null, "", link);
     const done = (text: string): void => {
       byId("copy").textContent = text;
@@ -416,6 +425,8 @@ class App {
     if (uid >= 0) state.packet = { run: Math.max(0, number("run", this.runs.length)), uid };
     const speed = Number(link.get("speed") ?? Number.NaN);
     if (speed >= SLOWEST && speed <= FASTEST) state.clock.speed = speedAt(stopOf(speed));
+    readShown(link, state, this.runs[0].flows.map(({ id }) => id));
+    state.filterChanged();
     if (t !== undefined) this.seek(t);
     else state.changed();
   }
@@ -459,22 +470,6 @@ class App {
 /** What is so in all runs. */
 function shared(runs: Run[]): string[] {
   return runs[0].note.summary.filter((each) => runs.every((run) => run.note.summary.includes(each)));
-}
-
-function stored(key: string): string | null {
-  try {
-    return localStorage.getItem(key);
-  } catch {
-    return null;
-  }
-}
-
-function store(key: string, value: string): void {
-  try {
-    localStorage.setItem(key, value);
-  } catch {
-    // A page that was opened from a file may have no storage.
-  }
 }
 
 /** How often the picture is renewed while blocks are read, in ms. */

@@ -61,6 +61,7 @@ export function filters(side: HTMLElement, runs: Run[], state: State): void {
       state.filter.kinds[kind] = box.checked;
       state.filterChanged();
     });
+    state.onChange(() => (box.checked = state.filter.kinds[kind]));
     list.append(element("li", {}, element("label", { title: meaning }, box, swatch(kind), element("span", {}, name))));
   }
   if (runs[0].linksAreRanges) list.append(linksBox(state));
@@ -78,6 +79,7 @@ export function filters(side: HTMLElement, runs: Run[], state: State): void {
 function linksBox(state: State): HTMLElement {
   const box = element("input", { type: "checkbox", id: "links" });
   box.checked = state.showsLinks;
+  state.onChange(() => (box.checked = state.showsLinks));
   box.addEventListener("change", () => {
     state.showsLinks = box.checked;
     state.changed();
@@ -116,6 +118,7 @@ function flowList(run: Run, state: State): HTMLElement {
     const box = element("input", { type: "checkbox", "aria-label": `Show flow ${id}` });
     box.checked = true;
     boxes.set(id, box);
+    state.onChange(() => (box.checked = state.filter.flows === null || state.filter.flows.has(id)));
     box.addEventListener("change", () => {
       const chosen = run.flows.filter((each) => boxes.get(each.id)?.checked).map((each) => each.id);
       state.filter.flows = chosen.length === run.flows.length ? null : new Set(chosen);

@@ -55,7 +55,7 @@ export interface RecordingHead {
   labels?: string[];
   tables: TableSchema[];
   /** The scenario that was run. */
-  provenance?: { scenario?: { wired?: unknown[]; radios?: unknown[] } } | null;
+  provenance?: { scenario?: { wired?: unknown[]; radios?: unknown[] } } | null | undefined;
 }
 
 /** Where nodes are, how high, and when: tables without rows where there is nothing to say. */

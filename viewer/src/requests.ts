@@ -2,6 +2,7 @@
 //
 // Scenarios are text here and are never parsed: their seeds can exceed 2⁵³, and JavaScript's numbers would round them.
 
+import type { Edit, Known } from "./edits";
 import { type Control, type Listed, patchOf, shownValue, withUnit } from "./controls";
 
 /** One of the values that the page offers, and how it changes the scenario: a merge patch as text. */
@@ -39,6 +40,21 @@ export interface LiveData {
   movements: string[];
   seed: string;
   isStatic: boolean;
+  /** The scenario as its user wrote it, and what errors call it. */
+  toml: string;
+  where: string;
+  /** All keys of scenarios, and all parameters by section. */
+  keys: string[];
+  parameters: Record<string, Record<string, Known>>;
+  /** Sections and parameters that decide more than their own value. */
+  fixed: string[];
+  /** The seed; duration and warm-up where nothing is drawn from them. */
+  times: Record<string, Known>;
+  /** Fields of flows by kind. */
+  flowFields: Record<string, Record<string, Known>>;
+  /** Spacings in m of chains and grids that give none. */
+  spacings: Record<string, number>;
+  isEditorOpen: boolean;
 }
 
 /** A displacement in m: to the east, to the north. */
@@ -55,6 +71,8 @@ export interface Chosen {
   values: Map<number, string>;
   /** What is chosen of each list. */
   options: number[];
+  /** What the scenario's text says otherwise. */
+  edit?: Edit;
 }
 
 export function asMade(data: LiveData): Chosen {
@@ -99,11 +117,12 @@ export function requestOf(data: LiveData, chosen: Chosen, isRecorded: boolean): 
   const changes = [
     draw === undefined ? `{"seed":${chosen.seed}}` : draw.patch,
     ...protocolPatches(data, chosen.routing, chosen.sender),
+    ...(chosen.edit?.patches ?? []),
     ...(variant === undefined ? [] : [variant.patch]),
     ...Array.from(chosen.values, ([number, json]) => patchOf(data.controls[number], json)),
   ];
   const moved = Array.from(chosen.moved, ([node, displacement]) => [node, ...displacement]);
-  const movement = JSON.stringify(variant !== undefined ? data.movements[variant.movement] : (draw?.movement ?? data.movement));
+  const movement = JSON.stringify(chosen.edit?.movement !== undefined ? chosen.edit.movement : variant !== undefined ? data.movements[variant.movement] : (draw?.movement ?? data.movement));
   return (
     `{"scenario":${data.scenario},"movement":${movement},"changes":[${changes.join()}],` +
     `"moved":${JSON.stringify(moved)},"record":${isRecorded}}`
@@ -117,6 +136,7 @@ export function differences(data: LiveData, chosen: Chosen): [string, string][] 
   if (chosen.routing !== 0) found.push([routings[0].name, routings[chosen.routing].name]);
   if (chosen.sender !== 0) found.push([senders[0].name, senders[chosen.sender].name]);
   if (chosen.seed !== data.seed) found.push([`seed ${data.seed}`, `seed ${chosen.seed}`]);
+  found.push(...(chosen.edit?.names ?? []));
   data.listed.forEach(({ label, unit, options, own }, i) => {
     const [was, is] = [own, chosen.options[i]].map((each) => `${label} ${withUnit(options[each], unit)}`);
     if (was !== is) found.push([was, is]);

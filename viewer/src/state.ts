@@ -27,6 +27,8 @@ export class State {
   /** The part of time that the timeline shows, in ns. */
   from = 0;
   to: number;
+  /** What a live page adds to the address: the choices of each run. */
+  choices: [key: string, value: string][] = [];
   private readonly listeners: (() => void)[] = [];
 
   constructor(readonly clock: Clock) {

@@ -11,6 +11,7 @@ const rate: Control = { ...window, name: "mac.data_rate_bps", label: "Rate", uni
 const policy: Control = { ...window, name: "tcp.policy", kind: "choice", choices: ["fixed", "aarf"], range: null, value: '"fixed"' };
 
 const data: LiveData = {
+  toml: "", where: "test.toml", keys: [], parameters: {}, fixed: [], times: {}, flowFields: {}, spacings: {}, isEditorOpen: false,
   scenario: "{}", movement: "own", seed: "1", isStatic: true, isNamed: true,
   routings: [{ name: "aodv", patch: "{}" }],
   senders: [{ name: "reno", patch: "{}" }, { name: "small", patch: '{"params":{"tcp":{"window":4}}}' }],

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { asMade, differences, type LiveData, parseSeed, requestOf } from "../src/requests";
 
 const data: LiveData = {
+  toml: "", where: "test.toml", keys: [], parameters: {}, fixed: [], times: {}, flowFields: {}, spacings: {}, isEditorOpen: false,
   scenario: '{"seed":18446744073709551615,"routing":"aodv"}',
   movement: "$node_(0) set X_ 1.0\n",
   routings: [{ name: "aodv", patch: "{}" }, { name: "dsr", patch: '{"routing":"dsr"}' }],

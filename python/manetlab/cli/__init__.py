@@ -40,6 +40,7 @@ COMMANDS = Commands(
             "recording": "manetlab.cli.recordings:app",
             "dissector": "manetlab.cli.dissectors:dissector",
             "course": "manetlab.cli.courses:course",
+            "lab": "manetlab.cli.labs:lab",
         },
         "Fair rates": {
             "shares": "manetlab.cli.shares:shares",

@@ -29,7 +29,13 @@ SQLITE = b"SQLite format 3\0"
 @options.DESCRIBED
 @options.SET
 @options.output("The page to write. [replay.html]")
-@click.option("--compare", type=options.PATH, metavar="OTHER", help="Another run, played beside it in step.")
+@click.option(
+    "--compare",
+    type=options.PATH,
+    metavar="OTHER",
+    multiple=True,
+    help="Another run, played beside it in step; up to three times.",
+)
 @click.option("--point", type=click.IntRange(min=0), help="Number of the point in a store.")
 @click.option("--replication", type=click.IntRange(min=0), help="Number of the replication in a store.")
 @click.option(
@@ -42,7 +48,7 @@ SQLITE = b"SQLite format 3\0"
 def view(
     run: Path | None,
     output: Path | None,
-    compare: Path | None,
+    compare: tuple[Path, ...],
     point: int | None,
     replication: int | None,
     title: str | None,
@@ -60,12 +66,13 @@ def view(
     out = output or Path("replay.html")
     options.check_written(also={"--output": out})
     source, read = _described(run, described) or _run_of(run, point, replication, trust)
-    others, also_read = (None, []) if compare is None else _run_of(compare, None, None, trust)
+    beside = [_run_of(each, None, None, trust) for each in compare]
+    also_read = [path for _, paths in beside for path in paths]
     options.check_written(also={"--output": out}, inputs=[*read, *also_read])
     if run is not None and point is not None and title is None:
         title = f"{run.stem}, point {point}, replication {replication}"
     with waiting("replay"):
-        made = replay(source, others, title=title, live=live)
+        made = replay(source, [each for each, _ in beside] or None, title=title, live=live)
         made.save(out)
     if live and not made.is_live:
         print(

@@ -210,6 +210,11 @@ def _is_drawn_from(resolved: Resolved, name: str) -> bool:
     return is_selected or resolved.params["throttle"]["mode"] != "off"
 
 
+def depends_on_time(resolved: Resolved) -> bool:
+    """Can movement or flows depend on the duration?"""
+    return _is_drawn_from(resolved, "duration_s")
+
+
 def _of_flow(resolved: Resolved, name: str, label: str) -> Free | None:
     parts = name.split(".")
     if len(parts) != 4 or parts[:2] != ["traffic", "flows"]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from manetlab import _core, movement_files
 from manetlab.errors import InputError
 from manetlab.metrics import applying
-from manetlab.replay import controls
+from manetlab.replay import controls, scenario_text
 from manetlab.resolving import canonical
 from manetlab.scenario import LARGEST_SEED
 
@@ -81,8 +81,14 @@ def engine() -> bytes | None:
     return file.read_bytes() if file.is_file() else None
 
 
-def live(resolved: Resolved, result: Result) -> Live:
+def live(resolved: Resolved, result: Result, written: str | None = None, is_lab: bool = False) -> Live:
     """What a page needs to make runs of a scenario, of which one was made here.
+
+    Args:
+        resolved: The scenario.
+        result: Its result.
+        written: Its text as the user wrote it.
+        is_lab: The page shows the text at once.
 
     Raises:
         InputError: The scenario's protocol is written in Python, or its movement has no form of ns-2.
@@ -110,7 +116,7 @@ def live(resolved: Resolved, result: Result) -> Live:
     module = engine()
     if module is None:
         return Live({**config, "missing": NO_ENGINE}, None, None)
-    return Live(config, choices(resolved), module)
+    return Live(config, {**choices(resolved), **scenario_text.of(resolved, written, is_lab)}, module)
 
 
 def choices(resolved: Resolved) -> dict[str, Any]:

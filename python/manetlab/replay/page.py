@@ -28,13 +28,16 @@ if TYPE_CHECKING:
 FRAME_HEIGHT_PX = 720
 """Height of a replay within a notebook."""
 
+MOST_BESIDE = 3
+"""The most runs that are played beside the first."""
+
 LIVE_SCRIPTS = " 'wasm-unsafe-eval'; worker-src blob:"
 """What the policy of a page that makes runs allows beyond others: WebAssembly, in a worker of the page."""
 
 
 @dataclass(frozen=True)
 class Replay:
-    """A page that plays one run, or two in step.
+    """A page that plays one run, or up to four in step.
 
     Attributes:
         html: The page. It holds everything and asks no network for anything.
@@ -67,23 +70,25 @@ class Replay:
 
 def view(
     run: AnyRun,
-    compare: AnyRun | None = None,
+    compare: AnyRun | list[AnyRun] | None = None,
     *,
     title: str | None = None,
     live: bool = False,
     text: str | None = None,
+    lab: bool = False,
 ) -> Replay:
-    """A replay of a run, or of two runs in step; or a page that makes further runs of a scenario.
+    """A replay of a run, or of up to four runs in step; or a page that makes further runs of a scenario.
 
     Args:
         run: A recording, by the name of its file; or a scenario, also as the name of a TOML file,
             which is run with recording.
-        compare: Another one, which is played beside it.
+        compare: Another one, or up to three, which are played beside it.
         title: The page's title. [the names of the files]
         live: The page can also make runs: with another protocol, another TCP sender, another seed, and with
             nodes elsewhere. It needs a scenario.
         text: What stands beside the network, in Markdown: headings, paragraphs, lists, emphasis and code.
             What follows the heading *Solutions* is folded.
+        lab: A live page shows the scenario's text at once.
 
     Raises:
         InputError: A recording or a scenario cannot be used, or two runs differ in their duration.
@@ -98,9 +103,13 @@ def view(
         >>> manetlab.view(chain, title="Three nodes").save("replay.html").name
         'replay.html'
     """
+    others = [] if compare is None else compare if isinstance(compare, list) else [compare]
+    if len(others) > MOST_BESIDE:
+        found, wanted = f"{len(others) + 1} runs", f"up to {MOST_BESIDE + 1}"
+        raise InputError("a page has no room for so many runs", "view", found, wanted)
     if live:
-        _check_live(run, compare)
-    runs = [_recorded(each, live) for each in ((run,) if compare is None else (run, compare))]
+        _check_live(run, bool(others))
+    runs = [_recorded(each, live, lab) for each in (run, *others)]
     stems = dict.fromkeys(Path(each.where).stem for each, _, _ in runs)
     live_parts = runs[0][1]
     is_live = live_parts is not None and live_parts.engine is not None
@@ -108,8 +117,8 @@ def view(
     return Replay(made, is_live, tuple(path for _, _, read in runs for path in read))
 
 
-def _check_live(run: AnyRun, compare: AnyRun | None) -> None:
-    if compare is not None:
+def _check_live(run: AnyRun, is_compared: bool) -> None:
+    if is_compared:
         hint = "the page itself shows each run that it makes beside the first"
         raise InputError("a live page has one run at first", "view --live", "--compare", "one scenario", hint)
     if isinstance(run, str | Path) and recorded.is_recording(Path(run)):
@@ -117,7 +126,9 @@ def _check_live(run: AnyRun, compare: AnyRun | None) -> None:
         raise InputError("a recording cannot be run", "view --live", str(run), "a scenario", hint)
 
 
-def _recorded(run: AnyRun, is_live: bool = False) -> tuple[Recorded, Live | None, list[Path]]:
+def _recorded(
+    run: AnyRun, is_live: bool = False, is_lab: bool = False
+) -> tuple[Recorded, Live | None, list[Path]]:
     """The recording of a run, made if it is none yet; what a page needs to make others; what was read."""
     if isinstance(run, str | Path) and recorded.is_recording(Path(run)):
         return recorded.read(Path(run)), None, [Path(run)]
@@ -138,9 +149,10 @@ def _recorded(run: AnyRun, is_live: bool = False) -> tuple[Recorded, Live | None
     named = replace(made, where=str(run) if isinstance(run, str | Path) else "replay")
     if not is_live:
         return named, None, read
-    from manetlab.replay import live
+    from manetlab.replay import live, scenario_text
 
-    return named, live.live(resolved, result), read
+    written = scenario_text.read(Path(run)) if isinstance(run, str | Path) else None
+    return named, live.live(resolved, result, written, is_lab), read
 
 
 def _check_run(run: object) -> None:
@@ -183,7 +195,7 @@ def temporary_folder() -> tempfile.TemporaryDirectory[str]:
 def page(
     recordings: Sequence[Recorded], title: str, live: Live | None = None, text: str | None = None
 ) -> str:
-    """The page that plays these recordings, one or two, and can make others if it is live.
+    """The page that plays these recordings, one to four, and can make others if it is live.
 
     Args:
         recordings: The recordings.
