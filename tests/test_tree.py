@@ -13,7 +13,7 @@ import pytest
 from tests.conftest import ROOT
 
 LIMITS = {
-    "": (1_320, 16_700_000),
+    "": (1_320, 16_900_000),
     "crates": (510, 3_800_000),
     "docs": (60, 1_330_000),
     "papers": (155, 6_950_000),

@@ -117,17 +117,24 @@ INDEX_PAGE = """<!doctype html>
 <meta name="color-scheme" content="light dark">
 <title>Mobile ad hoc networks in exercises</title>
 <style>
-body { font: 1rem/1.55 system-ui, sans-serif; max-width: 40rem; margin: 2rem auto; padding: 0 1rem; }
+body { font: 1rem/1.55 system-ui, sans-serif; color: #1a2027; background: #ffffff; max-width: 40rem; margin: 2rem auto; padding: 0 1rem; }
 li { margin: .3rem 0; }
+a { color: #005a9c; }
+@media (prefers-color-scheme: dark) {
+  body { color: #e6eaee; background: #14181d; }
+  a { color: #7cc0f5; }
+}
 </style>
 </head>
 <body>
+<main>
 <h1>Mobile ad hoc networks in exercises</h1>
 <p>Each page holds a simulator and a network. Change its parameters, run it, and look at what happens;
 it needs neither an installation nor a connection. The solutions are folded at the end of each text.</p>
 <ol>
 {{rows}}
 </ol>
+</main>
 </body>
 </html>
 """

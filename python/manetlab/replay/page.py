@@ -106,7 +106,7 @@ def view(
     others = [] if compare is None else compare if isinstance(compare, list) else [compare]
     if len(others) > MOST_BESIDE:
         found, wanted = f"{len(others) + 1} runs", f"up to {MOST_BESIDE + 1}"
-        raise InputError("a page has no room for so many runs", "view", found, wanted)
+        raise InputError("a page plays four runs at most", "view", found, wanted)
     if live:
         _check_live(run, bool(others))
     runs = [_recorded(each, live, lab) for each in (run, *others)]
