@@ -1,4 +1,4 @@
-"""No page breaks a rule of axe-core (WCAG 2.2 A and AA, and its best practices), in any theme, wide or narrow."""
+"""No page breaks a rule of axe-core (WCAG A and AA, and best practices), in any theme, wide or narrow."""
 
 from __future__ import annotations
 

@@ -117,7 +117,8 @@ INDEX_PAGE = """<!doctype html>
 <meta name="color-scheme" content="light dark">
 <title>Mobile ad hoc networks in exercises</title>
 <style>
-body { font: 1rem/1.55 system-ui, sans-serif; color: #1a2027; background: #ffffff; max-width: 40rem; margin: 2rem auto; padding: 0 1rem; }
+body { font: 1rem/1.55 system-ui, sans-serif; max-width: 40rem; margin: 2rem auto; padding: 0 1rem; }
+body { color: #1a2027; background: #ffffff; }
 li { margin: .3rem 0; }
 a { color: #005a9c; }
 @media (prefers-color-scheme: dark) {
