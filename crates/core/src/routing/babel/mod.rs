@@ -231,6 +231,7 @@ impl Babel {
                     }
                 }
                 Tlv::RetractAll { .. } => self.retract_all_of(now, from, actions),
+                Tlv::RouteRequest(Some(prefix)) if prefix.is_broadcast() => {}
                 Tlv::RouteRequest(Some(prefix)) => self.tell_soon(now, prefix, self.params.urgent_s),
                 Tlv::RouteRequest(None) => self.dump_soon(now),
                 Tlv::SeqnoRequest { prefix, seqno, hop_count, .. } => {
@@ -272,14 +273,14 @@ impl Babel {
         actions: &mut Vec<Action>,
     ) {
         let Some(&(_, cost)) = self.neighbours.get(&from) else { return };
-        if prefix == self.node {
+        if prefix == self.node || prefix.is_broadcast() {
             return;
         }
         let until = now + of_centis(interval.max(1)).scaled(self.params.route_hold);
         let destination = self.table.get_mut(prefix);
         let is_feasible = destination.is_feasible(now, seqno, metric);
         let is_selected = destination.selected().is_some_and(|(node, _)| node == from);
-        match destination.routes().get_mut(&from) {
+        match destination.routes().get_mut(from) {
             None if metric == INFINITY => return,
             None => {
                 destination.routes().insert(from, Route::new(now, seqno, metric, cost, until));

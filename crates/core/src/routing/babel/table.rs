@@ -2,10 +2,9 @@
 //!
 //! Every node announces itself alone, so that a source is a destination, and both tables are one.
 
-use std::collections::BTreeMap;
-
 use super::params::BabelParams;
 use crate::kernel::{Span, Stream, Time};
+use crate::routing::by_node::ByNode;
 use crate::wire::NodeId;
 use crate::wire::babel::INFINITY;
 
@@ -69,7 +68,10 @@ impl Route {
             self.smoothed = metric;
         } else if passed_s > 0.0 {
             let half_lives = passed_s / half_life_s * stream.uniform(0.75, 1.25);
-            self.smoothed = metric + (self.smoothed - metric) * libm::exp2(-half_lives);
+            let above = self.smoothed - metric;
+            if above != 0.0 {
+                self.smoothed = metric + above * libm::exp2(-half_lives);
+            }
         }
         if (self.smoothed - metric).abs() < NEAR {
             self.smoothed = metric;
@@ -82,11 +84,46 @@ impl Route {
     }
 }
 
+/// Routes by the neighbours that have told them, in the order of their numbers.
+#[derive(Debug, Default)]
+pub(super) struct Routes(Vec<(NodeId, Route)>);
+
+impl Routes {
+    fn place(&self, neighbour: NodeId) -> Result<usize, usize> {
+        self.0.binary_search_by_key(&neighbour, |(node, _)| *node)
+    }
+
+    pub(super) fn get(&self, neighbour: NodeId) -> Option<&Route> {
+        self.place(neighbour).ok().map(|place| &self.0[place].1)
+    }
+
+    pub(super) fn get_mut(&mut self, neighbour: NodeId) -> Option<&mut Route> {
+        self.place(neighbour).ok().map(|place| &mut self.0[place].1)
+    }
+
+    pub(super) fn insert(&mut self, neighbour: NodeId, route: Route) {
+        match self.place(neighbour) {
+            Ok(place) => self.0[place].1 = route,
+            Err(place) => self.0.insert(place, (neighbour, route)),
+        }
+    }
+
+    fn remove(&mut self, neighbour: NodeId) {
+        if let Ok(place) = self.place(neighbour) {
+            self.0.remove(place);
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
 /// What a node knows of a destination.
 #[derive(Debug, Default)]
 pub(super) struct Destination {
     source: Option<Source>,
-    routes: BTreeMap<NodeId, Route>,
+    routes: Routes,
     selected: Option<NodeId>,
     /// The route, and its metric, when one was selected last.
     used: Option<(NodeId, u16)>,
@@ -122,12 +159,13 @@ impl Destination {
         self.source(now).map(|source| source.seqno)
     }
 
-    pub(super) fn routes(&mut self) -> &mut BTreeMap<NodeId, Route> {
+    pub(super) fn routes(&mut self) -> &mut Routes {
         &mut self.routes
     }
 
     pub(super) fn selected(&self) -> Option<(NodeId, &Route)> {
-        self.selected.map(|neighbour| (neighbour, &self.routes[&neighbour]))
+        let neighbour = self.selected?;
+        Some((neighbour, self.routes.get(neighbour)?))
     }
 
     /// The route, and its metric, when one was selected last.
@@ -137,71 +175,70 @@ impl Destination {
 
     /// The best route that may not be used, or that is not: whom to ask for a better one. `but` is left out.
     pub(super) fn next_best(&self, now: Time, but: Option<NodeId>) -> Option<NodeId> {
-        let others = self.routes.iter().filter(|(node, route)| Some(**node) != but && route.is_usable(now));
-        others.min_by_key(|(node, route)| (route.metric, **node)).map(|(node, _)| *node)
+        let others = self.routes.0.iter().filter(|(node, route)| Some(*node) != but && route.is_usable(now));
+        others.min_by_key(|(node, route)| (route.metric, *node)).map(|(node, _)| *node)
     }
 
     /// RFC 8966 §3.6 and A.3: the route with the lowest smoothed metric that is feasible, if it is also no
     /// worse now than the one that is used. One that is used stays while it leads anywhere.
     pub(super) fn select(&mut self, now: Time, params: &BabelParams, stream: &mut Stream) {
-        self.routes.values_mut().for_each(|route| route.smooth(now, params.smoothing_s, stream));
-        let current =
-            self.selected.filter(|node| self.routes.get(node).is_some_and(|route| route.is_usable(now)));
-        let usable = |(_, route): &(&NodeId, &Route)| {
+        self.routes.0.iter_mut().for_each(|(_, route)| route.smooth(now, params.smoothing_s, stream));
+        let current = self.selected().filter(|(_, route)| route.is_usable(now));
+        let usable = |(_, route): &&(NodeId, Route)| {
             route.is_usable(now) && self.is_feasible(now, route.seqno, route.advertised)
         };
-        let order = |one: &(&NodeId, &Route), other: &(&NodeId, &Route)| {
-            let smoothed = one.1.smoothed.total_cmp(&other.1.smoothed);
-            smoothed.then(one.1.metric.cmp(&other.1.metric)).then(one.0.cmp(other.0))
+        // The first of equals: that of the lowest number.
+        let order = |(_, one): &&(NodeId, Route), (_, other): &&(NodeId, Route)| {
+            one.smoothed.total_cmp(&other.smoothed).then(one.metric.cmp(&other.metric))
         };
-        let best = self.routes.iter().filter(usable).min_by(order);
+        let best = self.routes.0.iter().filter(usable).min_by(order);
         self.selected = match (current, best) {
-            (Some(current), Some((node, route))) => {
-                let old = &self.routes[&current];
+            (Some((current, old)), Some((node, route))) => {
                 let is_as_good =
                     route.metric < old.metric || (params.switches_to_equal && route.metric == old.metric);
                 Some(if is_as_good && route.smoothed < old.smoothed { *node } else { current })
             }
-            (current, best) => current.or(best.map(|(node, _)| *node)),
+            (current, best) => current.map(|(node, _)| node).or(best.map(|(node, _)| *node)),
         };
         self.used = self.selected().map(|(node, route)| (node, route.metric));
     }
 
     /// Forgets routes that have ended. Were there any?
     fn expire(&mut self, now: Time) -> bool {
-        let before = self.routes.len();
-        self.routes.retain(|_, route| route.until > now);
-        if self.selected.is_some_and(|node| !self.routes.contains_key(&node)) {
+        let before = self.routes.0.len();
+        self.routes.0.retain(|(_, route)| route.until > now);
+        if self.selected.is_some_and(|node| self.routes.get(node).is_none()) {
             self.selected = None;
         }
-        self.routes.len() != before
+        self.routes.0.len() != before
     }
 }
 
 /// All destinations.
 #[derive(Default)]
 pub(super) struct Table {
-    all: BTreeMap<NodeId, Destination>,
+    all: ByNode<Destination>,
     /// No route ends before; none if there is no route.
     look_at: Option<Time>,
 }
 
 impl Table {
     pub(super) fn get(&self, prefix: NodeId) -> Option<&Destination> {
-        self.all.get(&prefix)
+        self.all.get(prefix)
     }
 
     pub(super) fn get_mut(&mut self, prefix: NodeId) -> &mut Destination {
-        self.all.entry(prefix).or_default()
+        self.all.place(prefix).get_or_insert_default()
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (NodeId, &Destination)> {
-        self.all.iter().map(|(prefix, destination)| (*prefix, destination))
+        self.all.iter()
     }
 
     /// Destinations with routes, or with a feasibility distance.
     pub(super) fn len(&self, now: Time) -> usize {
-        self.all.values().filter(|each| !each.routes.is_empty() || each.source(now).is_some()).count()
+        let is_known = |each: &Destination| !each.routes.is_empty() || each.source(now).is_some();
+        self.all.iter().filter(|(_, each)| is_known(each)).count()
     }
 
     /// A route ends then.
@@ -218,9 +255,10 @@ impl Table {
         if self.next_timeout() > now {
             return Vec::new();
         }
-        let ended = self.all.iter_mut().filter_map(|(prefix, each)| each.expire(now).then_some(*prefix));
+        let ended = self.all.iter_mut().filter_map(|(prefix, each)| each.expire(now).then_some(prefix));
         let ended = ended.collect();
-        self.look_at = self.all.values().flat_map(|each| each.routes.values().map(|route| route.until)).min();
+        let routes = self.all.iter().flat_map(|(_, each)| &each.routes.0);
+        self.look_at = routes.map(|(_, route)| route.until).min();
         ended
     }
 
@@ -228,14 +266,14 @@ impl Table {
     /// neighbour is gone.
     pub(super) fn set_cost(&mut self, neighbour: NodeId, cost: Option<u16>) -> Vec<NodeId> {
         let mut changed = Vec::new();
-        for (prefix, destination) in &mut self.all {
-            let Some(route) = destination.routes.get_mut(&neighbour) else { continue };
-            changed.push(*prefix);
+        for (prefix, destination) in self.all.iter_mut() {
+            let Some(route) = destination.routes.get_mut(neighbour) else { continue };
+            changed.push(prefix);
             if let Some(cost) = cost {
                 route.set_cost(cost);
                 continue;
             }
-            destination.routes.remove(&neighbour);
+            destination.routes.remove(neighbour);
             if destination.selected == Some(neighbour) {
                 destination.selected = None;
             }
@@ -259,7 +297,9 @@ mod tests {
         let route = |&(node, seqno, metric): &(u32, u16, u16)| {
             (NodeId(node), Route::new(at(0.0), seqno, metric, 256, at(1000.0)))
         };
-        Destination { routes: routes.iter().map(route).collect(), ..Destination::default() }
+        let mut all = Routes::default();
+        routes.iter().map(route).for_each(|(node, route)| all.insert(node, route));
+        Destination { routes: all, ..Destination::default() }
     }
 
     #[test]
@@ -302,11 +342,11 @@ mod tests {
         node.select(at(50.0), &params, &mut stream);
         assert_eq!(node.used(), Some((NodeId(1), 512)));
         node.tell(at(50.0), Span::from_secs(180.0), 7, 512);
-        node.routes.get_mut(&NodeId(1)).expect("there").set_cost(INFINITY);
+        node.routes.get_mut(NodeId(1)).expect("there").set_cost(INFINITY);
         node.select(at(50.0), &params, &mut stream);
         assert_eq!(node.selected, None, "512 and 600 are not below 512");
         assert_eq!(node.next_best(at(50.0), None), Some(NodeId(2)));
-        node.routes.get_mut(&NodeId(3)).expect("there").adopt(8, 600, 256, at(1000.0));
+        node.routes.get_mut(NodeId(3)).expect("there").adopt(8, 600, 256, at(1000.0));
         node.select(at(50.0), &params, &mut stream);
         assert_eq!(node.selected, Some(NodeId(3)), "a new number");
     }

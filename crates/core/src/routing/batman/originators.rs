@@ -1,10 +1,11 @@
 //! What a node knows of the others: which of their messages came over which neighbour, and how good the ways
 //! are.
 
-use std::collections::BTreeMap;
+use smallvec::{SmallVec, smallvec};
 
 use super::params::BatmanParams;
 use crate::kernel::{Span, Time};
+use crate::routing::by_node::ByNode;
 use crate::wire::NodeId;
 use crate::wire::batman::Ogm;
 
@@ -43,25 +44,33 @@ impl Window {
 /// The way to an originator over one neighbour.
 #[derive(Clone, Debug)]
 struct Way {
+    neighbour: NodeId,
     came: Window,
-    /// The last qualities, and where the next one goes; their mean, of those that are not zero.
-    tqs: Vec<u8>,
-    next: usize,
-    mean: u8,
     seen: Time,
+    /// The last qualities, and where the next one goes; the sum and the number of those that are not zero, and
+    /// their mean.
+    tqs: SmallVec<[u8; 8]>,
+    next: u8,
+    count: u8,
+    sum: u16,
+    mean: u8,
 }
 
 impl Way {
-    fn new(now: Time, tq_window: u32) -> Way {
-        Way { came: Window::default(), tqs: vec![0; tq_window as usize], next: 0, mean: 0, seen: now }
+    fn new(now: Time, neighbour: NodeId, tq_window: u32) -> Way {
+        let tqs = smallvec![0; tq_window as usize];
+        Way { neighbour, came: Window::default(), seen: now, tqs, next: 0, count: 0, sum: 0, mean: 0 }
     }
 
     fn add(&mut self, tq: u8) {
-        self.tqs[self.next] = tq;
-        self.next = (self.next + 1) % self.tqs.len();
-        let counted = self.tqs.iter().filter(|tq| **tq > 0);
-        let (sum, count) = counted.fold((0_u32, 0_u32), |(sum, count), tq| (sum + u32::from(*tq), count + 1));
-        self.mean = sum.checked_div(count).unwrap_or(0) as u8;
+        let before = std::mem::replace(&mut self.tqs[usize::from(self.next)], tq);
+        self.next = if usize::from(self.next) + 1 == self.tqs.len() { 0 } else { self.next + 1 };
+        if before == tq {
+            return;
+        }
+        self.sum = self.sum + u16::from(tq) - u16::from(before);
+        self.count = self.count + u8::from(tq > 0) - u8::from(before > 0);
+        self.mean = self.sum.checked_div(self.count.into()).unwrap_or(0) as u8;
     }
 }
 
@@ -72,7 +81,8 @@ pub(super) struct Originator {
     ttl: u8,
     /// Until when a jump of its numbers is not believed.
     protected_until: Time,
-    ways: BTreeMap<NodeId, Way>,
+    /// In the order of their neighbours' numbers.
+    ways: Vec<Way>,
     /// The neighbour over which packets to it go.
     pub(super) router: Option<NodeId>,
     seen: Time,
@@ -99,11 +109,19 @@ impl Originator {
             seqno: 0,
             ttl: 0,
             protected_until: Time::ZERO,
-            ways: BTreeMap::new(),
+            ways: Vec::new(),
             router: None,
             seen: now,
             echoes: Window::default(),
         }
+    }
+
+    fn place(&self, neighbour: NodeId) -> Result<usize, usize> {
+        self.ways.binary_search_by_key(&neighbour, |way| way.neighbour)
+    }
+
+    fn way(&self, neighbour: NodeId) -> Option<&Way> {
+        self.place(neighbour).ok().map(|place| &self.ways[place])
     }
 
     /// Notes that a message came over `from` in the windows of all ways.
@@ -117,21 +135,23 @@ impl Originator {
                 return Arrival::Refused;
             }
             self.protected_until = now + Span::from_secs(params.reset_protection_s);
-            self.ways.values_mut().for_each(|way| way.came = Window::default());
+            self.ways.iter_mut().for_each(|way| way.came = Window::default());
             (self.seqno, ahead) = (ogm.seqno, 0);
         }
         self.seen = now;
         let mut arrival = Arrival::New;
-        self.ways.entry(from).or_insert_with(|| Way::new(now, params.tq_window));
-        for (neighbour, way) in &mut self.ways {
+        if let Err(place) = self.place(from) {
+            self.ways.insert(place, Way::new(now, from, params.tq_window));
+        }
+        for way in &mut self.ways {
+            let is_this = way.neighbour == from;
             if way.came.has(-ahead) {
-                arrival =
-                    if *neighbour == from { Arrival::RepeatedHere } else { arrival.max(Arrival::Repeated) };
+                arrival = if is_this { Arrival::RepeatedHere } else { arrival.max(Arrival::Repeated) };
             }
             if ahead > 0 {
                 way.came.shift(ahead);
             }
-            if *neighbour == from {
+            if is_this {
                 way.came.set((-ahead).max(0));
                 way.seen = now;
             }
@@ -144,7 +164,7 @@ impl Originator {
 
     /// Its own messages that came over the link to it.
     pub(super) fn heard(&self, this: NodeId) -> u32 {
-        self.ways.get(&this).map_or(0, |way| way.came.count())
+        self.way(this).map_or(0, |way| way.came.count())
     }
 
     /// The messages that it has echoed.
@@ -176,8 +196,8 @@ impl Originator {
         is_new: bool,
         echoed: impl Fn(NodeId) -> u32,
     ) -> bool {
-        for (neighbour, way) in &mut self.ways {
-            if *neighbour == from {
+        for way in &mut self.ways {
+            if way.neighbour == from {
                 way.add(tq);
             } else if is_new {
                 way.add(0);
@@ -186,7 +206,7 @@ impl Originator {
         if is_new {
             self.ttl = ogm.ttl;
         }
-        let mean = |node: NodeId| self.ways.get(&node).map_or(0, |way| way.mean);
+        let mean = |node: NodeId| self.way(node).map_or(0, |way| way.mean);
         let is_better = self.router.is_none_or(|router| {
             router != from && (mean(from), echoed(from)) > (mean(router), echoed(router))
         });
@@ -198,22 +218,19 @@ impl Originator {
 
     /// Forgets ways that nothing came over for `purge`; is the router among them?
     fn expire(&mut self, now: Time, purge: Span) -> bool {
-        self.ways.retain(|_, way| way.seen + purge > now);
-        let lost = self.router.is_some_and(|router| !self.ways.contains_key(&router));
+        self.ways.retain(|way| way.seen + purge > now);
+        let lost = self.router.is_some_and(|router| self.way(router).is_none());
         if lost {
-            let best = self
-                .ways
-                .iter()
-                .filter(|(_, way)| way.mean > 0)
-                .max_by_key(|(node, way)| (way.mean, std::cmp::Reverse(**node)));
-            self.router = best.map(|(node, _)| *node);
+            let usable = self.ways.iter().filter(|way| way.mean > 0);
+            let best = usable.max_by_key(|way| (way.mean, std::cmp::Reverse(way.neighbour)));
+            self.router = best.map(|way| way.neighbour);
         }
         lost
     }
 
     #[cfg(test)]
     pub(super) fn mean_over(&self, neighbour: NodeId) -> u8 {
-        self.ways.get(&neighbour).map_or(0, |way| way.mean)
+        self.way(neighbour).map_or(0, |way| way.mean)
     }
 }
 
@@ -226,32 +243,32 @@ impl Arrival {
 /// All of them.
 #[derive(Default)]
 pub(super) struct Originators {
-    all: BTreeMap<NodeId, Originator>,
+    all: ByNode<Originator>,
     /// Nothing is forgotten before; none if there is nothing.
     look_at: Option<Time>,
 }
 
 impl Originators {
     pub(super) fn get(&self, node: NodeId) -> Option<&Originator> {
-        self.all.get(&node)
+        self.all.get(node)
     }
 
     pub(super) fn get_mut(&mut self, node: NodeId) -> Option<&mut Originator> {
-        self.all.get_mut(&node)
+        self.all.get_mut(node)
     }
 
     /// The originator, which may be new; something of it may be forgotten `purge` from now.
     pub(super) fn entry(&mut self, now: Time, node: NodeId, purge: Span) -> &mut Originator {
         self.look_at = Some(self.look_at.unwrap_or(Time::NEVER).min(now + purge));
-        self.all.entry(node).or_insert_with(|| Originator::new(now))
+        self.all.place(node).get_or_insert_with(|| Originator::new(now))
     }
 
     pub(super) fn router(&self, node: NodeId) -> Option<NodeId> {
-        self.all.get(&node)?.router
+        self.all.get(node)?.router
     }
 
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Originator> {
-        self.all.values_mut()
+        self.all.iter_mut().map(|(_, each)| each)
     }
 
     pub(super) fn next_timeout(&self) -> Time {
@@ -268,17 +285,17 @@ impl Originators {
             let was_routed = each.router.is_some();
             let is_known = each.seen + purge > now;
             if each.expire(now, purge) || (was_routed && !is_known) {
-                changed.push(*node);
+                changed.push(node);
             }
             is_known
         });
         let seen =
-            self.all.values().flat_map(|each| each.ways.values().map(|way| way.seen).chain([each.seen]));
+            self.all.iter().flat_map(|(_, each)| each.ways.iter().map(|way| way.seen).chain([each.seen]));
         self.look_at = seen.min().map(|seen| seen + purge);
         changed
     }
 
     pub(super) fn len(&self) -> usize {
-        self.all.len()
+        self.all.iter().count()
     }
 }
