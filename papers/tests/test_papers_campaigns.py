@@ -361,11 +361,11 @@ class Traced(Runs):
         self.asked: list[tuple[str, dict[str, Any]]] = []
 
     def take(self, part: Part) -> None:
-        self.add(part.family, made_up(part), LEDGER.campaigns[part.family].get("ignores", ()))
+        self.add(part.family, made_up(part, replications=2), LEDGER.campaigns[part.family].get("ignores", ()))
         for point in part.campaign.points:
-            core = point.scenario(0).resolve().core
+            fields = part.campaign.fields_of(point.number, 0)
             levels = {**part.labels, **point.levels}
-            measured_s = round(core["duration_s"] - core["warmup_s"], 6)
+            measured_s = round(fields["duration_s"] - fields.get("warmup_s", 0.0), 6)
             self.measured_s.setdefault(part.family, []).append((levels, measured_s))
 
     def _rows(self, family: str, table: str, levels: Any, **more: Any) -> list[Row]:
