@@ -5,11 +5,44 @@ use std::cmp::Reverse;
 use crate::kernel::{Clock, Span, Time};
 use crate::mac::{ShortWay, Signal};
 use crate::observe::Watching;
-use crate::radio::{Arrival, Fate};
+use crate::radio::{Arrival, Fate, Noise};
 use crate::wire::mac::FrameKind;
 
 use super::transmission::{Phase, Template};
 use super::{Awaiting, Channel, Heard, Then, What};
+
+/// What may damage a frame, for those who only overhear it.
+#[derive(Clone, Copy)]
+struct Errors<'c> {
+    noise: Option<&'c Noise>,
+    /// Are there errors of bits that are drawn one after the other?
+    others: bool,
+}
+
+impl Errors<'_> {
+    /// Is a signal nothing but what it seems, or too weak to be noticed, which it then says? If not, or if
+    /// the node may have to act on it, it is to be judged the long way.
+    #[inline(always)]
+    fn are_settled(self, arrival: &Arrival, template: &Template, signal: &mut Signal) -> bool {
+        if !signal.receivable {
+            return true;
+        }
+        let Some(noise) = self.noise.filter(|_| !self.others && !signal.wanted) else { return false };
+        let rate = signal.rate.index();
+        if noise.spares(rate, arrival.distance_m2) {
+            return true;
+        }
+        let draw = noise.draw(template.start, template.from.0, arrival.node);
+        match noise.fate(rate, template.bytes, arrival.distance_m2, draw) {
+            Fate::Intact => true,
+            Fate::Damaged => false,
+            Fate::Unnoticed => {
+                template.weaken(signal);
+                true
+            }
+        }
+    }
+}
 
 /// A first bit under way.
 pub(super) struct FrameStart {
@@ -61,11 +94,15 @@ impl Channel {
     ) -> Option<Heard> {
         let mut remaining = std::mem::take(&mut self.remaining);
         // A loop of its own for each case: most arrivals go through it.
-        match (template.to.is_broadcast(), self.short_way.uses_eifs) {
-            (false, false) => self.take_short_way::<false, false>(template, &mut remaining),
-            (false, true) => self.take_short_way::<false, true>(template, &mut remaining),
-            (true, false) => self.take_short_way::<true, false>(template, &mut remaining),
-            (true, true) => self.take_short_way::<true, true>(template, &mut remaining),
+        match (template.to.is_broadcast(), self.short_way.uses_eifs, self.has_errors) {
+            (false, false, false) => self.take_short_way::<false, false, false>(template, &mut remaining),
+            (false, true, false) => self.take_short_way::<false, true, false>(template, &mut remaining),
+            (true, false, false) => self.take_short_way::<true, false, false>(template, &mut remaining),
+            (true, true, false) => self.take_short_way::<true, true, false>(template, &mut remaining),
+            (false, false, true) => self.take_short_way::<false, false, true>(template, &mut remaining),
+            (false, true, true) => self.take_short_way::<false, true, true>(template, &mut remaining),
+            (true, false, true) => self.take_short_way::<true, false, true>(template, &mut remaining),
+            (true, true, true) => self.take_short_way::<true, true, true>(template, &mut remaining),
         }
         self.arrivals += self.index.sensed(template.from.0);
         self.serve_remaining(clock, watch, template, remaining, 0)
@@ -74,7 +111,7 @@ impl Channel {
     /// Brings the first bit of a frame to one or to all to those nodes that can go the short way, and
     /// collects the others.
     #[inline(never)]
-    fn take_short_way<const TO_ALL: bool, const EIFS: bool>(
+    fn take_short_way<const TO_ALL: bool, const EIFS: bool, const ERRORS: bool>(
         &mut self,
         template: &Template,
         remaining: &mut Vec<Arrival>,
@@ -87,6 +124,7 @@ impl Channel {
         }
         // Copies, which the loop has in registers.
         let (template, weak_frames) = (*template, self.short_way.weak_frames);
+        let errors = Errors { noise: self.noise.as_deref(), others: self.bit_errors.is_some() };
         let macs = self.macs.as_mut_slice();
         // Longer than what is left in it: nothing is written that is not read.
         let most = self.index.candidates(template.from.0);
@@ -96,8 +134,11 @@ impl Channel {
         let mut left = 0;
         for arrival in self.index.arrivals(template.from.0, template.receive_m2) {
             let is_addressee = !TO_ALL && template.to.0 == arrival.node && arrival.receivable;
-            let (now, signal) = template.signal(&arrival, TO_ALL);
-            if is_addressee || !macs[arrival.node as usize].overhear::<EIFS>(now, &signal, weak_frames) {
+            let (now, mut signal) = template.signal(&arrival, TO_ALL);
+            if is_addressee
+                || (ERRORS && !errors.are_settled(&arrival, &template, &mut signal))
+                || !macs[arrival.node as usize].overhear::<EIFS>(now, &signal, weak_frames)
+            {
                 remaining[left] = arrival;
                 left += 1;
             }
@@ -184,9 +225,11 @@ impl Channel {
     /// Brings a first bit to a node if it can go the short way; false, and nothing done, otherwise.
     fn overhear(&mut self, arrival: &Arrival, template: &Template) -> bool {
         let ShortWay { open, uses_eifs, weak_frames, .. } = self.short_way;
-        let (now, signal) = template.signal(arrival, template.is_meant_for(arrival.node));
+        let (now, mut signal) = template.signal(arrival, template.is_meant_for(arrival.node));
+        let errors = Errors { noise: self.noise.as_deref(), others: self.bit_errors.is_some() };
         let mac = &mut self.macs[arrival.node as usize];
         open && template.followed_within == Span::ZERO
+            && (!self.has_errors || errors.are_settled(arrival, template, &mut signal))
             && if uses_eifs {
                 mac.overhear::<true>(now, &signal, weak_frames)
             } else {
@@ -278,16 +321,18 @@ impl Channel {
         if noise.spares(signal.rate.index(), arrival.distance_m2) && !self.rules.counts_others_as_noise() {
             return;
         }
-        let ln_draw = noise.ln_draw(template.start, template.from.0, arrival.node);
-        match noise.fate(signal.rate.index(), template.bytes, arrival.distance_m2, ln_draw) {
+        let draw = noise.draw(template.start, template.from.0, arrival.node);
+        match noise.fate(signal.rate.index(), template.bytes, arrival.distance_m2, draw) {
             Fate::Intact => {}
             Fate::Damaged => signal.damaged = true,
             Fate::Unnoticed => {
-                (signal.damaged, signal.receivable) = (true, false);
-                signal.reserves = template.reserves_if_weak();
+                signal.damaged = true;
+                template.weaken(signal);
             }
         }
-        self.macs[arrival.node as usize].announce(template.bytes, ln_draw);
+        if self.rules.counts_others_as_noise() {
+            self.macs[arrival.node as usize].announce(template.bytes, draw);
+        }
         self.damaged += u64::from(signal.wanted && signal.damaged);
         let is_noticed = signal.damaged && signal.receivable;
         if is_noticed && signal.wanted && !self.timing.params().repeats_damaged {

@@ -100,9 +100,9 @@ impl Template {
         self.to.is_broadcast() || self.to.0 == node
     }
 
-    /// How long the medium stays reserved after a frame that cannot be decoded.
-    pub(super) fn reserves_if_weak(&self) -> Span {
-        self.reserves[0]
+    /// The header of a signal is lost: the frame cannot be decoded.
+    pub(super) fn weaken(&self, signal: &mut Signal) {
+        (signal.receivable, signal.reserves) = (false, self.reserves[0]);
     }
 
     /// What a receiver gets, and when; is the frame meant for it?

@@ -270,9 +270,9 @@ impl Dcf {
     }
 
     /// Length and draw of the frame that arrives next, where others count as noise in its errors
-    /// ([`Noise::ln_draw`](crate::radio::Noise::ln_draw)).
-    pub fn announce(&mut self, bytes: u32, ln_draw: f64) {
-        self.medium.announce(bytes, ln_draw);
+    /// ([`Noise::draw`](crate::radio::Noise::draw)).
+    pub fn announce(&mut self, bytes: u32, draw: f64) {
+        self.medium.announce(bytes, draw);
     }
 
     /// The first bit of a frame reaches the station. A reception that ends at this very instant must have

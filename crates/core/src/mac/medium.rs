@@ -6,7 +6,7 @@
 
 use super::Timing;
 use crate::kernel::{Span, Time};
-use crate::radio::{ByRate, Capture, Errors, Judged, Noise, Propagation, RadioParams};
+use crate::radio::{ByRate, Capture, Judged, Noise, Propagation, RadioParams};
 use crate::wire::mac::{DSSS_BPS, FrameKind, Rate};
 
 /// The first bit of a frame reaches the station.
@@ -123,8 +123,6 @@ pub struct ReceiverRules {
     ratios: Vec<f64>,
     weak_frames: WeakFrames,
     noise_w: f64,
-    /// Can frames be damaged ([`Signal::damaged`])?
-    draws_bit_errors: bool,
     /// Errors by rate, where others count as noise in them.
     noise: Option<Box<Noise>>,
     propagation: Propagation,
@@ -140,7 +138,6 @@ impl ReceiverRules {
             ratios: timing.rates_bps().map(|bps| params.capture_ratio_at(bps)).collect(),
             weak_frames: WeakFrames::new(params, timing, &propagation),
             noise_w: params.noise_w,
-            draws_bit_errors: params.bit_error_rate > 0.0 || params.errors == Errors::ByRate,
             noise: None,
             propagation,
         }
@@ -209,8 +206,8 @@ impl WeakFrames {
 /// in registers.
 #[derive(Clone, Copy, Debug)]
 pub struct ShortWay {
-    /// Is there a short way? Only where frames are judged pair by pair and no errors of bits are drawn: a sum
-    /// of powers is kept by the long way, and a frame's damage is drawn there.
+    /// Is there a short way? Only where frames are judged pair by pair: a sum of powers is kept by the long
+    /// way. Frames that may be damaged go the long way, too.
     pub open: bool,
     /// Is EIFS another thing than the NAV?
     pub uses_eifs: bool,
@@ -228,7 +225,7 @@ impl ShortWay {
         let params = timing.params();
         let as_nav = params.eifs_after_weak_frames && params.eifs_as_nav;
         ShortWay {
-            open: rules.capture == Capture::Pairwise && !rules.draws_bit_errors,
+            open: rules.capture == Capture::Pairwise,
             weak_frame_reserves: if as_nav { timing.eifs } else { Span::ZERO },
             uses_eifs: !params.eifs_as_nav,
             weak_frames: rules.weak_frames,
@@ -283,7 +280,7 @@ pub(super) struct Medium {
     unlocked_until: Time,
     /// The frame at the receiver, where others count as noise.
     judged: Option<Box<Trial>>,
-    /// Length and draw of the frame that arrives next, where others count as noise.
+    /// Length and the draw's logarithm of the frame that arrives next, where others count as noise.
     announced: (u32, f64),
 }
 
@@ -466,10 +463,9 @@ impl Medium {
         }
     }
 
-    /// The frame that arrives next has so many bytes, and the logarithm of its draw is this
-    /// ([`Noise::ln_draw`]).
-    pub(super) fn announce(&mut self, bytes: u32, ln_draw: f64) {
-        self.announced = (bytes, ln_draw);
+    /// The frame that arrives next has so many bytes and this draw ([`Noise::draw`]).
+    pub(super) fn announce(&mut self, bytes: u32, draw: f64) {
+        self.announced = (bytes, libm::log(draw));
     }
 
     /// The first bit of a frame arrives.
@@ -522,7 +518,7 @@ impl Medium {
         weak_frames: WeakFrames,
     ) -> bool {
         let &Signal { end, distance_m2, transmission, receivable, rate, .. } = signal;
-        debug_assert!(!signal.damaged, "the short way is closed where frames can be damaged");
+        debug_assert!(!signal.damaged, "damaged frames go the long way");
         let reported = receivable | weak_frames.include(distance_m2);
         // An intact frame ends EIFS, so that the medium may be idle earlier.
         let ends_eifs = EIFS && receivable && self.eifs_until.after > end;

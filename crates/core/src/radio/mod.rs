@@ -12,6 +12,7 @@ mod energy;
 mod environment;
 mod errors;
 mod fading;
+mod fates;
 mod index;
 mod keyed;
 mod link_quality;

@@ -3,10 +3,14 @@
 //! **Implemented.** With `radio.errors = "by-rate"` each receiver of a frame has one uniform draw, a function
 //! of when and by whom the frame was sent and of who receives it. The frame's header is lost if the draw is
 //! not below the probability that the header is right, and the frame if it is not below the probability that
-//! all of it is right; so one draw tells both. The SNR is that of the signal over noise and, with `capture =
+//! all of it is right; so one draw tells both. Bounds tell most fates ([`fates`](super::fates)), exact
+//! probabilities the others. The SNR is that of the signal over noise and, with `capture =
 //! "as-noise"`, over everything else that is on the air, part by part.
 
+use std::sync::OnceLock;
+
 use super::errors::{FrameErrors, Modulation, noise_w};
+use super::fates::{Fates, Logarithms};
 use super::keyed::{Key, unit};
 use super::{Errors, Propagation, RadioParams};
 use crate::kernel::{Purpose, Span, Streams, Time};
@@ -52,6 +56,8 @@ struct AtRate {
     header: Span,
     /// The squared distance up to which noise alone loses no frame, in m².
     intact_m2: f64,
+    /// Made when the first frame at the rate is judged; none where there can be none.
+    fates: OnceLock<Option<Fates>>,
 }
 
 /// See the module's head.
@@ -63,6 +69,7 @@ pub struct Noise {
     rates: Vec<AtRate>,
     /// What other frames count as noise, linear.
     others_factor: f64,
+    logarithms: Logarithms,
 }
 
 /// A frame that is being judged at a receiver, for [`Noise::ln_right`].
@@ -93,19 +100,19 @@ impl Noise {
                 let noise_w = noise_at_w(params, bps) * implementation_loss(params, bps);
                 // A little less, against rounding.
                 let intact_m2 = propagation.reach_m2(noise_w * errors.snr_without_loss()) * (1.0 - 1e-9);
-                AtRate { errors, noise_w, header, intact_m2 }
+                AtRate { errors, noise_w, header, intact_m2, fates: OnceLock::new() }
             })
         };
         let rates = rates.iter().map(at).collect::<Option<Vec<_>>>()?;
         let key = Key::new(streams, Purpose::Noise, 0);
         let others_factor = libm::pow(10.0, params.interference_penalty_db / 10.0);
-        Some(Noise { key, propagation, rates, others_factor })
+        Some(Noise { key, propagation, rates, others_factor, logarithms: Logarithms::new() })
     }
 
-    /// The logarithm of the draw of a frame that `from` began to send at `start`, at `to`: it is right as
-    /// long as the logarithm of that probability is above.
-    pub fn ln_draw(&self, start: Time, from: u32, to: u32) -> f64 {
-        libm::log(unit(self.key.of(start.0, u64::from(from), u64::from(to))))
+    /// The draw of a frame that `from` began to send at `start`, at `to`: it is right as long as the
+    /// probability of that is above.
+    pub fn draw(&self, start: Time, from: u32, to: u32) -> f64 {
+        unit(self.key.of(start.0, u64::from(from), u64::from(to)))
     }
 
     /// Is a frame from this squared distance (m²) intact for certain, whatever the draw?
@@ -113,8 +120,19 @@ impl Noise {
         distance_m2 <= self.rates[rate].intact_m2
     }
 
-    /// What noise alone makes of a frame.
-    pub fn fate(&self, rate: usize, bytes: u32, distance_m2: f64, ln_draw: f64) -> Fate {
+    /// What noise alone makes of a frame with this draw.
+    pub fn fate(&self, rate: usize, bytes: u32, distance_m2: f64, draw: f64) -> Fate {
+        let bits = self.rates[rate].errors.bits(bytes);
+        let fates = self.rates[rate].fates.get_or_init(|| self.fates(rate));
+        let certain = fates.as_ref().and_then(|fates| {
+            let around = self.logarithms.around(draw);
+            fates.certain(bits, distance_m2, around)
+        });
+        certain.unwrap_or_else(|| self.exact_fate(rate, bytes, distance_m2, libm::log(draw)))
+    }
+
+    #[inline(never)]
+    fn exact_fate(&self, rate: usize, bytes: u32, distance_m2: f64, ln_draw: f64) -> Fate {
         let AtRate { errors, noise_w, .. } = &self.rates[rate];
         let snr = self.propagation.power_w(distance_m2) / noise_w;
         let header = errors.ln_header_right(snr);
@@ -125,6 +143,19 @@ impl Noise {
         } else {
             Fate::Intact
         }
+    }
+
+    /// Bounds for frames at a rate, from where the first are lost to where no more can be.
+    #[cold]
+    fn fates(&self, rate: usize) -> Option<Fates> {
+        let AtRate { errors, noise_w, intact_m2, .. } = &self.rates[rate];
+        let [lowest, highest] = FrameErrors::SNR_OF_TABLES;
+        let nearest_m2 = self.propagation.reach_m2(noise_w * highest).max(*intact_m2);
+        let ends_m2 = [nearest_m2, self.propagation.reach_m2(noise_w * lowest)];
+        Fates::new(ends_m2, |m2| {
+            let snr = self.propagation.power_w(m2) / noise_w;
+            (errors.ln_header_right(snr), errors.ln_bit_right(snr))
+        })
     }
 
     /// The logarithm of the probability that the part of a frame from `from` to `until` is right while others
@@ -169,6 +200,8 @@ impl Noise {
 
 #[cfg(test)]
 mod tests {
+    use super::super::PathLossKind;
+    use super::super::keyed::Sequence;
     use super::*;
 
     const HEADER: Span = Span(192_000);
@@ -191,7 +224,7 @@ mod tests {
         let (params, noise) = noise(|_| {});
         for (rate, db, wanted) in [(3, 7.01, 0.1), (2, 3.13, 0.5), (1, 1.46, 0.1), (0, -2.30, 0.012)] {
             let distance_m2 = at_snr(&params, db);
-            let draw = |at: u64| noise.ln_draw(Time(at * 1000), 0, 1);
+            let draw = |at: u64| noise.draw(Time(at * 1000), 0, 1);
             let fates = (0..20_000).map(|at| noise.fate(rate, 1058, distance_m2, draw(at)));
             let lost = fates.filter(|&fate| fate != Fate::Intact).count() as f64 / 20_000.0;
             assert!((lost - wanted).abs() < 0.012, "rate {rate}: {lost}");
@@ -202,16 +235,37 @@ mod tests {
     #[test]
     fn what_is_spared_is_intact_whatever_the_draw() {
         let (params, noise) = noise(|_| {});
-        let ln_draw = libm::log1p(-1.0 / 9_007_199_254_740_992.0);
+        let draw = 1.0 - 1.0 / 9_007_199_254_740_992.0;
         for rate in 0..4 {
             let spared_m2 = noise.rates[rate].intact_m2;
             assert!(noise.spares(rate, spared_m2) && !noise.spares(rate, spared_m2 * 1.001));
-            assert_eq!(noise.fate(rate, 65_535, spared_m2, ln_draw), Fate::Intact);
+            assert_eq!(noise.fate(rate, 65_535, spared_m2, draw), Fate::Intact);
             // Not much less than what is needed: 4 dB more are lost to it.
             let snr_db = 10.0 * libm::log10(Propagation::new(&params).power_w(spared_m2) / 1e-13);
             assert!((2.0..16.0).contains(&snr_db), "{snr_db}");
             let beyond_m2 = at_snr(&params, snr_db - 4.0);
-            assert_ne!(noise.fate(rate, 65_535, beyond_m2, ln_draw), Fate::Intact);
+            assert_ne!(noise.fate(rate, 65_535, beyond_m2, draw), Fate::Intact);
+        }
+    }
+
+    /// All path losses and all rates, near, far, and beyond all tables.
+    #[test]
+    fn fates_are_those_of_exact_probabilities() {
+        let all = [1e6, 2e6, 5.5e6, 11e6, 6e6, 9e6, 12e6, 18e6, 24e6, 36e6, 48e6, 54e6];
+        for path_loss in [PathLossKind::TwoRay, PathLossKind::LogDistance, PathLossKind::ThreeSlopes] {
+            let params = RadioParams { errors: Errors::ByRate, path_loss, ..RadioParams::default() };
+            let rates = all.map(|bps| (bps, HEADER, false));
+            let noise = Noise::new(&params, &rates, &Streams::new(1, 0)).expect("errors by rate");
+            let mut draws = Sequence::from(3);
+            for at in 0..60_000 {
+                let rate = at % all.len();
+                let db = -30.0 + 70.0 * draws.unit();
+                let power_w = noise.rates[rate].noise_w * libm::pow(10.0, db / 10.0);
+                let distance_m2 = Propagation::new(&params).reach_m2(power_w);
+                let (bytes, draw) = ((14.0 + 1500.0 * draws.unit()) as u32, draws.unit());
+                let exact = noise.exact_fate(rate, bytes, distance_m2, libm::log(draw));
+                assert_eq!(noise.fate(rate, bytes, distance_m2, draw), exact, "{path_loss:?}, {rate}, {db} dB");
+            }
         }
     }
 
@@ -220,7 +274,7 @@ mod tests {
         let (params, noise) = noise(|_| {});
         let fates = |db: f64| {
             let distance_m2 = at_snr(&params, db);
-            let all = (0..5000).map(|at| noise.fate(3, 1000, distance_m2, noise.ln_draw(Time(at), 4, 2)));
+            let all = (0..5000).map(|at| noise.fate(3, 1000, distance_m2, noise.draw(Time(at), 4, 2)));
             let all: Vec<Fate> = all.collect();
             [Fate::Intact, Fate::Damaged, Fate::Unnoticed]
                 .map(|fate| all.iter().filter(|&&found| found == fate).count())

@@ -132,6 +132,9 @@ pub struct FrameErrors {
 }
 
 impl FrameErrors {
+    /// Below and above these (linear; a little beyond both ends of the tables) nothing changes any more.
+    pub(super) const SNR_OF_TABLES: [f64; 2] = [0.0316, 3163.0];
+
     /// Those of this modulation, with or without the short preamble of 802.11b.
     pub fn new(modulation: Modulation, has_short_preamble: bool) -> FrameErrors {
         let (header_bits, header) = modulation.header(has_short_preamble);
@@ -141,6 +144,16 @@ impl FrameErrors {
     /// The logarithm of the probability that the header is right at this SNR, linear.
     pub fn ln_header_right(&self, snr: f64) -> f64 {
         self.header_bits * self.header.ln_right(snr)
+    }
+
+    /// How many bits a frame of so many bytes has behind its header.
+    pub(super) fn bits(&self, bytes: u32) -> f64 {
+        self.modulation.bits(bytes)
+    }
+
+    /// The logarithm of the probability that one of these bits is right at this SNR, linear.
+    pub(super) fn ln_bit_right(&self, snr: f64) -> f64 {
+        self.payload.ln_right(snr)
     }
 
     /// The logarithm of the probability that a share of what follows the header is right, of a frame of so
