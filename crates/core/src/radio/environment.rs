@@ -7,8 +7,8 @@
 
 use super::fading::Fading;
 use super::path_loss::PathLoss;
-use super::shadowing::{Seen, Shadowing};
-use super::walls::{Barrier, Walls, Work};
+use super::shadowing::{Remembered, Seen, Shadowing};
+use super::walls::{self, Barrier, Walls};
 use super::{NodeRadio, PathLossKind, RadioParams, WallSpec};
 use crate::kernel::{Streams, Time};
 use crate::mobility::Point;
@@ -44,6 +44,13 @@ pub struct Environment {
     walls: Option<Walls>,
 }
 
+/// Memory that is used again. Nothing depends on it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Work {
+    walls: walls::Work,
+    shadows: Remembered,
+}
+
 /// The transmitting end, as the environment sees it.
 pub(super) struct Origin {
     node: u32,
@@ -52,13 +59,16 @@ pub(super) struct Origin {
     drifted_m: f64,
     /// In the fields, which may have drifted.
     place: Point,
-    seen: Seen,
+    /// None without shadowing.
+    seen: Option<Seen>,
     /// On the ground.
     here: Point,
     /// The squared distance (m²) beyond which nobody minds from where a signal seems to come.
     within_m2: f64,
     /// The power that arrives from there, in W.
     least_w: f64,
+    /// The squared distance (m²) beyond which nobody minds from where a signal seems to come before it fades.
+    unfaded_m2: f64,
     pub(super) work: Work,
 }
 
@@ -107,23 +117,32 @@ impl Environment {
         !(is_of_frames || drifts)
     }
 
-    /// The power (W) that arrives from this squared distance (m²).
-    pub(super) fn power_w(&self, distance_m2: f64) -> f64 {
-        self.path_loss.power_w(distance_m2)
-    }
-
     /// Memory for the ways of signals among so many nodes.
     pub(super) fn work(&self, nodes: usize) -> Work {
-        if self.walls.is_some() { Work::among(nodes) } else { Work::default() }
+        Work {
+            walls: self.walls.as_ref().map(|_| walls::Work::among(nodes)).unwrap_or_default(),
+            shadows: self.shadowing.as_ref().map(|_| Remembered::among(nodes)).unwrap_or_default(),
+        }
     }
 
     /// The end that transmits now.
     pub(super) fn origin(&self, node: u32, place: Point, now: Time) -> Origin {
         let drifted_m = self.drift_m_s * now.as_secs();
         let (here, place) = (place, drifted(place, drifted_m));
-        let seen = self.shadowing.as_ref().map(|field| field.see(place)).unwrap_or_default();
-        let (within_m2, least_w, work) = (f64::INFINITY, 0.0, Work::default());
-        Origin { node, now, drifted_m, place, seen, here, within_m2, least_w, work }
+        let seen = self.shadowing.as_ref().map(|field| field.see(place));
+        let (within_m2, least_w, unfaded_m2) = (f64::INFINITY, 0.0, f64::INFINITY);
+        let work = Work::default();
+        Origin { node, now, drifted_m, place, seen, here, within_m2, least_w, unfaded_m2, work }
+    }
+
+    /// The same where nobody minds signals that seem to come from beyond this squared distance (m²).
+    pub(super) fn within(&self, origin: Origin, within_m2: f64, work: Work) -> Origin {
+        let least_w = self.path_loss.power_w(within_m2);
+        let unfaded_m2 = self.fading.as_ref().map_or(f64::INFINITY, |fading| {
+            // A little more, against rounding.
+            self.path_loss.reach_m2(least_w / fading.highest()).max(within_m2) * (1.0 + 1e-9)
+        });
+        Origin { within_m2, least_w, unfaded_m2, work, ..origin }
     }
 
     /// The squared distance (m²) from which a transmission from `distance_m2` seems to come to a node;
@@ -138,10 +157,15 @@ impl Environment {
         let (mut gain, mut gain_db) = (self.gain_of_radios(origin.node, node, distance_m2), 0.0);
         let there = place;
         let place = drifted(place, origin.drifted_m);
-        if let Some(field) = &self.shadowing {
-            gain_db = field.gain_db(&origin.seen, &field.see(place));
+        if let (Some(field), Some(seen)) = (&self.shadowing, &origin.seen) {
+            gain_db = origin.work.shadows.gain_db(field, (origin.node, seen), (node, place));
         }
         if let Some(fading) = &self.fading {
+            if origin.unfaded_m2 < f64::INFINITY
+                && self.path_loss.as_if_shadowed_m2(distance_m2, gain, gain_db) > origin.unfaded_m2
+            {
+                return f64::INFINITY;
+            }
             gain *= fading.gain(origin.now, [(origin.node, origin.place), (node, place)]);
         }
         let seems_m2 = self.path_loss.as_if_shadowed_m2(distance_m2, gain, gain_db);
@@ -157,7 +181,7 @@ impl Environment {
     /// can come through, in m; 0 if that is not known.
     pub(super) fn silent_m(&self, origin: &mut Origin, distance_m2: f64) -> f64 {
         let only_walls = self.shadowing.is_none() && self.fading.is_none() && self.own.is_empty();
-        let Some(Barrier { spare, moves_m }) = origin.work.barrier.take().filter(|_| only_walls) else {
+        let Some(Barrier { spare, moves_m }) = origin.work.walls.barrier.take().filter(|_| only_walls) else {
             return 0.0;
         };
         let nearest_m = (distance_m2.sqrt() - 2.0 * moves_m).max(0.0);
@@ -172,7 +196,7 @@ impl Environment {
             f64::INFINITY => f64::INFINITY,
             _ => self.path_loss.power_w(seems_m2) / origin.least_w,
         };
-        match walls.gain((origin.node, origin.here), there, spare, &mut origin.work) {
+        match walls.gain((origin.node, origin.here), there, spare, &mut origin.work.walls) {
             0.0 => f64::INFINITY,
             1.0 => seems_m2,
             gain => self.path_loss.as_if_from_m2(seems_m2, gain),
@@ -213,14 +237,6 @@ fn own_radios(params: &RadioParams, surroundings: &Surroundings<'_>) -> Vec<Own>
         }
     }
     own
-}
-
-impl Origin {
-    /// The same where nobody minds signals that seem to come from beyond this squared distance (m²), from
-    /// which this power (W) arrives.
-    pub(super) fn within(self, within_m2: f64, least_w: f64, work: Work) -> Origin {
-        Origin { within_m2, least_w, work, ..self }
-    }
 }
 
 /// A place in fields that have drifted so far.

@@ -141,14 +141,15 @@ impl Waves {
     }
 
     fn gain(&self, pair: u64, lower: Point, higher: Point, distance_m: f64) -> f64 {
-        let (mut real, mut imaginary) = (0.0, 0.0);
-        for at in 0..WAVES {
+        // One loop for each step, which goes for several waves at a time.
+        let mut turns = [0.0; WAVES];
+        for (at, turns) in turns.iter_mut().enumerate() {
             let (a, b) = (self.lower[at], self.higher[at]);
             let way = a.x * lower.x + a.y * lower.y + (b.x * higher.x + b.y * higher.y);
-            let turns = way + unit(pair.wrapping_mul(self.odd[at]));
-            real += cos_turns(turns);
-            imaginary += cos_turns(turns - 0.25);
+            *turns = way + unit(pair.wrapping_mul(self.odd[at]));
         }
+        let real: f64 = turns.map(cos_turns).iter().sum();
+        let imaginary: f64 = turns.map(|turns| cos_turns(turns - 0.25)).iter().sum();
         let (mut real, mut imaginary) = (real * self.scattered, imaginary * self.scattered);
         if self.direct > 0.0 {
             let turns = distance_m * self.per_wavelength;

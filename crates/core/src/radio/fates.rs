@@ -37,10 +37,7 @@ impl Fates {
     /// Fates of frames whose header and whose bits are right with probabilities of these logarithms at a
     /// squared distance (m²), which fall as it grows, and stay the same beyond `last_m2`. None where the
     /// distances have no end.
-    pub(super) fn new(
-        [first_m2, last_m2]: [f64; 2],
-        ln_right: impl Fn(f64) -> (f64, f64),
-    ) -> Option<Fates> {
+    pub(super) fn new([first_m2, last_m2]: [f64; 2], ln_right: impl Fn(f64) -> (f64, f64)) -> Option<Fates> {
         let place = |m2: f64| m2.to_bits() >> SHIFT;
         let are_finite = first_m2 > 0.0 && last_m2 >= first_m2 && last_m2.is_finite();
         let (first, last) = (place(first_m2), place(last_m2) + 1);

@@ -22,7 +22,7 @@
 
 use std::sync::Arc;
 
-use super::walls::Work;
+use super::environment::Work;
 use super::{Environment, Propagation};
 use crate::kernel::{Span, Time};
 use crate::mobility::{Leg, Path, Point, heights_differ};
@@ -337,7 +337,7 @@ impl Index {
         let z_m = if self.has_heights { self.paths[from as usize].height(now) } else { 0.0 };
         let (origin, limit_m2) = (environment.origin(from, here, now), self.search_m * self.search_m);
         let (within_m2, work) = (self.propagation.sense_m2, std::mem::take(&mut self.work));
-        let mut origin = origin.within(within_m2, environment.power_w(within_m2), work);
+        let mut origin = environment.within(origin, within_m2, work);
         let Reached { distances_m2, delays_ns } = &mut self.reached;
         distances_m2.clear();
         delays_ns.clear();

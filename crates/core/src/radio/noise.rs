@@ -264,7 +264,11 @@ mod tests {
                 let distance_m2 = Propagation::new(&params).reach_m2(power_w);
                 let (bytes, draw) = ((14.0 + 1500.0 * draws.unit()) as u32, draws.unit());
                 let exact = noise.exact_fate(rate, bytes, distance_m2, libm::log(draw));
-                assert_eq!(noise.fate(rate, bytes, distance_m2, draw), exact, "{path_loss:?}, {rate}, {db} dB");
+                assert_eq!(
+                    noise.fate(rate, bytes, distance_m2, draw),
+                    exact,
+                    "{path_loss:?}, {rate}, {db} dB"
+                );
             }
         }
     }

@@ -39,18 +39,86 @@ pub(super) struct Shadowing {
     per_metre: [f64; 2],
 }
 
-/// The corners of the cell around a place, with their weights.
-#[derive(Clone, Copy, Debug, Default)]
-struct Corners {
+/// A cell of a part, with the numbers of its corners.
+#[derive(Clone, Copy, Debug)]
+struct Cell {
     column: i64,
     row: i64,
     corners: [u64; 4],
+}
+
+impl Cell {
+    /// No place is in it.
+    const NONE: Cell = Cell { column: i64::MAX, row: i64::MAX, corners: [0; 4] };
+}
+
+/// The cell around a place, with the weights of its corners.
+#[derive(Clone, Copy, Debug)]
+struct Corners {
+    cell: Cell,
     weights: [f64; 4],
 }
 
+/// The values of all pairs of corners of two cells.
+#[derive(Clone, Copy, Debug)]
+struct Values {
+    /// The numbers of the first corner of each cell.
+    cells: [u64; 2],
+    values: [[f64; 4]; 4],
+}
+
+impl Values {
+    /// Those of no cells.
+    const NONE: Values = Values { cells: [0; 2], values: [[0.0; 4]; 4] };
+
+    /// Those of these cells, which are computed unless they are there.
+    #[inline]
+    fn of(&mut self, a: &Cell, b: &Cell) -> &[[f64; 4]; 4] {
+        let cells = [a.corners[0], b.corners[0]];
+        if self.cells != cells {
+            let values = a.corners.map(|corner| b.corners.map(|other| normal(corner.wrapping_add(other))));
+            *self = Values { cells, values };
+        }
+        &self.values
+    }
+}
+
 /// A place as the field sees it: worth keeping while one end is asked with many others.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Seen([Corners; 2]);
+
+/// What is remembered among nodes that have numbers: around each its cells, and between each two the values
+/// of their cells' corners, which hold until one of them leaves its cell. The field is the same without it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Remembered {
+    cells: Vec<[Cell; 2]>,
+    /// By pair; none at all where there are too many.
+    values: Vec<[Values; 2]>,
+}
+
+/// The most pairs whose values are remembered, in 288 bytes each.
+const MOST_PAIRS: usize = 1 << 15;
+
+impl Remembered {
+    /// Room for so many nodes.
+    pub(super) fn among(nodes: usize) -> Remembered {
+        let pairs = nodes * nodes.saturating_sub(1) / 2;
+        let remembered = if pairs <= MOST_PAIRS { pairs } else { 0 };
+        Remembered { cells: vec![[Cell::NONE; 2]; nodes], values: vec![[Values::NONE; 2]; remembered] }
+    }
+
+    /// The gain between a node that is seen and one at a place, in dB.
+    #[inline]
+    pub(super) fn gain_db(&mut self, field: &Shadowing, a: (u32, &Seen), b: (u32, Point)) -> f64 {
+        let mut cells = [Cell::NONE; 2];
+        let place = field.see_from(b.1, self.cells.get_mut(b.0 as usize).unwrap_or(&mut cells));
+        let (lower, higher) = (a.0.min(b.0) as usize, a.0.max(b.0) as usize);
+        let mut values = [Values::NONE; 2];
+        let pair = (higher * higher.saturating_sub(1) / 2).saturating_add(lower);
+        let known = self.values.get_mut(pair).filter(|_| lower < higher);
+        field.gain_with(a.1, &place, known.unwrap_or(&mut values))
+    }
+}
 
 impl Shadowing {
     /// The field of a run; none without shadowing.
@@ -70,55 +138,67 @@ impl Shadowing {
 
     /// A place as the field sees it.
     pub(super) fn see(&self, place: Point) -> Seen {
-        let turned =
-            Point { x: ACROSS.0 * place.x - ACROSS.1 * place.y, y: ACROSS.1 * place.x + ACROSS.0 * place.y };
-        Seen([self.corners(0, place), self.corners(1, turned)])
+        self.see_from(place, &mut [Cell::NONE; 2])
     }
 
-    fn corners(&self, part: usize, place: Point) -> Corners {
+    /// The same of a node that was in these cells when it was seen last.
+    fn see_from(&self, place: Point, cells: &mut [Cell; 2]) -> Seen {
+        let turned =
+            Point { x: ACROSS.0 * place.x - ACROSS.1 * place.y, y: ACROSS.1 * place.x + ACROSS.0 * place.y };
+        let [wide, narrow] = cells;
+        Seen([self.corners(0, place, wide), self.corners(1, turned, narrow)])
+    }
+
+    fn corners(&self, part: usize, place: Point, cell: &mut Cell) -> Corners {
         let (x, y) = (place.x * self.per_metre[part], place.y * self.per_metre[part]);
         let (column, row) = (x.floor(), y.floor());
         let (right, up) = (x - column, y - row);
         let (left, right, down, up) = ((1.0 - right).sqrt(), right.sqrt(), (1.0 - up).sqrt(), up.sqrt());
         let (column, row) = (column as i64, row as i64);
-        let corner = |c: i64, r: i64| self.key.of((column + c) as u64, (row + r) as u64, part as u64);
-        Corners {
-            column,
-            row,
-            corners: [corner(0, 0), corner(1, 0), corner(0, 1), corner(1, 1)],
-            weights: [left * down, right * down, left * up, right * up],
+        if (cell.column, cell.row) != (column, row) {
+            let corner = |c: i64, r: i64| self.key.of((column + c) as u64, (row + r) as u64, part as u64);
+            let corners = [corner(0, 0), corner(1, 0), corner(0, 1), corner(1, 1)];
+            *cell = Cell { column, row, corners };
         }
+        Corners { cell: *cell, weights: [left * down, right * down, left * up, right * up] }
     }
 
     /// The gain between two places, in dB.
-    pub(super) fn gain_db(&self, a: &Seen, b: &Seen) -> f64 {
-        let sum = between(&a.0[0], &b.0[0]) + between(&a.0[1], &b.0[1]);
+    #[cfg(test)]
+    fn gain_db(&self, a: &Seen, b: &Seen) -> f64 {
+        self.gain_with(a, b, &mut [Values::NONE; 2])
+    }
+
+    /// The gain between two places, in dB, of which these values may be known.
+    fn gain_with(&self, a: &Seen, b: &Seen, known: &mut [Values; 2]) -> f64 {
+        let [wide, narrow] = known;
+        let sum = between(&a.0[0], &b.0[0], wide) + between(&a.0[1], &b.0[1], narrow);
         (sum * self.part_db).clamp(-self.limit_db, self.limit_db)
     }
 }
 
 /// The value between two places: mean 0, variance 1.
-fn between(a: &Corners, b: &Corners) -> f64 {
+fn between(a: &Corners, b: &Corners, known: &mut Values) -> f64 {
     // In an order of their own, so that both directions add in the same one.
-    let (a, b) =
-        if (a.column, a.row, a.weights[0]) <= (b.column, b.row, b.weights[0]) { (a, b) } else { (b, a) };
+    let place = |at: &Corners| (at.cell.column, at.cell.row, at.weights[0]);
+    let (a, b) = if place(a) <= place(b) { (a, b) } else { (b, a) };
     let mut sum = 0.0;
-    for (corner, weight) in a.corners.iter().zip(a.weights) {
+    for (values, weight) in known.of(&a.cell, &b.cell).iter().zip(a.weights) {
         let mut part = 0.0;
-        for (other, beside) in b.corners.iter().zip(b.weights) {
-            part += beside * normal(corner.wrapping_add(*other));
+        for (value, beside) in values.iter().zip(b.weights) {
+            part += beside * value;
         }
         sum += weight * part;
     }
-    let are_near = (a.column - b.column).abs() <= 1 && (a.row - b.row).abs() <= 1;
+    let are_near = (a.cell.column - b.cell.column).abs() <= 1 && (a.cell.row - b.cell.row).abs() <= 1;
     if are_near { sum / deviation_of_near(a, b) } else { sum }
 }
 
 /// Around places close together some pairs of corners occur twice, once in each direction, and add up.
 fn deviation_of_near(a: &Corners, b: &Corners) -> f64 {
     let (mut sum, mut squares) = (0.0, 0.0);
-    for (corner, weight) in a.corners.iter().zip(a.weights) {
-        for (other, beside) in b.corners.iter().zip(b.weights) {
+    for (corner, weight) in a.cell.corners.iter().zip(a.weights) {
+        for (other, beside) in b.cell.corners.iter().zip(b.weights) {
             if corner == other {
                 sum += weight * beside;
                 squares += weight * weight * beside * beside;
@@ -157,6 +237,29 @@ mod tests {
 
     fn gain_db(field: &Shadowing, a: Point, b: Point) -> f64 {
         field.gain_db(&field.see(a), &field.see(b))
+    }
+
+    /// Nodes that walk, meet in one cell, and part: in both directions, and with the nodes' numbers alone.
+    #[test]
+    fn what_is_remembered_changes_nothing() {
+        let (field, mut draws) = (field(1), Sequence::from(7));
+        let mut remembered = [Remembered::among(5), Remembered::among(1000), Remembered::default()];
+        let mut places = [Point::default(); 5];
+        for step in 0..3000 {
+            // Far apart, and within a few cells.
+            let side_m = if step % 500 < 250 { 1000.0 } else { 30.0 };
+            for place in &mut places {
+                place.x = (place.x + 6.0 * (draws.unit() - 0.5)).clamp(0.0, side_m);
+                place.y = (place.y + 6.0 * (draws.unit() - 0.5)).clamp(0.0, side_m);
+            }
+            let (a, b) = ((draws.unit() * 5.0) as u32, (draws.unit() * 5.0) as u32);
+            let (here, there) = (places[a as usize], places[b as usize]);
+            let wanted = gain_db(&field, here, there).to_bits();
+            for memory in &mut remembered {
+                let found = memory.gain_db(&field, (a, &field.see(here)), (b, there));
+                assert_eq!(found.to_bits(), wanted, "step {step}, {a} to {b}");
+            }
+        }
     }
 
     /// Calls for 20 fields of 2000 random links each.
