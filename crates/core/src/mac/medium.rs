@@ -121,6 +121,8 @@ pub struct ReceiverRules {
     locks: bool,
     /// By rate.
     ratios: Vec<f64>,
+    /// [`Propagation::certain_capture`] of them.
+    certain: Vec<[f64; 2]>,
     weak_frames: WeakFrames,
     noise_w: f64,
     /// Errors by rate, where others count as noise in them.
@@ -132,10 +134,12 @@ impl ReceiverRules {
     /// The rules that these parameters set.
     pub fn new(params: &RadioParams, timing: &Timing) -> ReceiverRules {
         let propagation = Propagation::new(params);
+        let ratios: Vec<f64> = timing.rates_bps().map(|bps| params.capture_ratio_at(bps)).collect();
         ReceiverRules {
             capture: params.capture,
             locks: matches!(params.capture, Capture::Locking | Capture::AsNoise),
-            ratios: timing.rates_bps().map(|bps| params.capture_ratio_at(bps)).collect(),
+            certain: ratios.iter().map(|&ratio| propagation.certain_capture(ratio)).collect(),
+            ratios,
             weak_frames: WeakFrames::new(params, timing, &propagation),
             noise_w: params.noise_w,
             noise: None,
@@ -164,6 +168,13 @@ impl ReceiverRules {
     fn survives(&self, reception: &Reception, others: &[(f64, Time)]) -> bool {
         let disturbance: f64 = self.noise_w + others.iter().map(|other| other.0).sum::<f64>();
         self.power_w(reception) >= self.ratio(reception) * disturbance
+    }
+
+    /// Is the frame strong enough over another one?
+    fn captures(&self, reception: &Reception, other: &Reception) -> bool {
+        let certain = self.certain[reception.rate.index()];
+        let (from_m2, other_m2) = (reception.distance_m2, other.distance_m2);
+        self.propagation.captures(from_m2, other_m2, self.ratio(reception), certain)
     }
 
     fn ratio(&self, reception: &Reception) -> f64 {
@@ -590,10 +601,7 @@ impl Medium {
     /// A frame arrives while another occupies the receiver.
     fn overlap(&mut self, now: Time, arriving: Reception, timing: &Timing, rules: &ReceiverRules) {
         let survives = match rules.capture {
-            Capture::Pairwise => {
-                let current = &self.reception;
-                rules.power_w(current) >= rules.ratio(current) * rules.power_w(&arriving)
-            }
+            Capture::Pairwise => rules.captures(&self.reception, &arriving),
             Capture::Sinr | Capture::Locking | Capture::AsNoise => {
                 self.survives_another(now, &arriving, rules)
             }

@@ -2,7 +2,7 @@
 //!
 //! *Deviations*: 2 and 3 in docs/models/radio.md.
 
-use super::path_loss::PathLoss;
+use super::path_loss::{CLOSEST_M2, PathLoss};
 use super::{Errors, RadioParams, rate_place};
 use crate::wire::mac::{DSSS_BPS, OFDM_BPS};
 
@@ -49,6 +49,24 @@ impl Propagation {
     /// Received power in W at a squared distance in m².
     pub fn power_w(&self, distance_m2: f64) -> f64 {
         self.path_loss.power_w(distance_m2)
+    }
+
+    /// What [`Propagation::captures`] is to be told of a ratio of powers.
+    pub fn certain_capture(&self, ratio: f64) -> [f64; 2] {
+        self.path_loss.certain_capture(ratio)
+    }
+
+    /// Is a signal from the squared distance `from_m2` at least `ratio` times as powerful as one from
+    /// `other_m2`, both in m²? Mostly their distances tell; otherwise their powers do.
+    #[inline]
+    pub fn captures(&self, from_m2: f64, other_m2: f64, ratio: f64, [lost, captured]: [f64; 2]) -> bool {
+        if from_m2 > CLOSEST_M2 && other_m2 <= from_m2 * lost {
+            false
+        } else if from_m2 > CLOSEST_M2 && other_m2 >= from_m2 * captured {
+            true
+        } else {
+            self.power_w(from_m2) >= ratio * self.power_w(other_m2)
+        }
     }
 
     /// The squared distance (m²) up to which frames at this rate can be received.
@@ -101,6 +119,7 @@ impl Propagation {
 mod tests {
     #![expect(clippy::float_cmp, reason = "the same computation gives the same bits")]
 
+    use super::super::keyed::Sequence;
     use super::super::path_loss::TwoRay;
     use super::super::{ByRate, PathLossKind};
     use super::*;
@@ -108,6 +127,30 @@ mod tests {
 
     fn wavelan() -> Propagation {
         Propagation::new(&RadioParams::default())
+    }
+
+    #[test]
+    fn distances_tell_of_capture_what_powers_tell() {
+        use PathLossKind::{Friis, LogDistance, ThreeSlopes, TwoRay};
+        let mut draws = Sequence::from(11);
+        for path_loss in [Friis, TwoRay, LogDistance, ThreeSlopes] {
+            let model = Propagation::new(&RadioParams { path_loss, ..RadioParams::default() });
+            let agree = |from_m2: f64, other_m2: f64, ratio: f64| {
+                let wanted = model.power_w(from_m2) >= ratio * model.power_w(other_m2);
+                let found = model.captures(from_m2, other_m2, ratio, model.certain_capture(ratio));
+                assert_eq!(found, wanted, "{path_loss:?}: {from_m2} and {other_m2} m², {ratio}");
+            };
+            for _ in 0..20_000 {
+                let [from_m2, other_m2] = [(); 2].map(|()| libm::pow(10.0, 9.0 * draws.unit() - 3.0));
+                agree(from_m2, other_m2, libm::pow(10.0, 2.0 * draws.unit() - 0.3));
+            }
+            // Where one is just as many times as powerful as it has to be.
+            for from_m2 in [0.5, 40.0, 9e3, 4e4] {
+                let limit_m2 = model.reach_m2(model.power_w(from_m2) / 10.0);
+                agree(from_m2, limit_m2 * (1.0 - 1e-12), 10.0);
+                agree(from_m2, limit_m2 * (1.0 + 1e-12), 10.0);
+            }
+        }
     }
 
     #[test]

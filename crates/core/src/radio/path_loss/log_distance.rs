@@ -11,7 +11,7 @@ pub(in super::super) struct LogDistance {
     pub(super) reference_m2: f64,
     reference_w: f64,
     /// Half the exponent: distances are squared.
-    half_exponent: f64,
+    pub(super) half_exponent: f64,
 }
 
 impl LogDistance {

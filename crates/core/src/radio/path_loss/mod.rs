@@ -24,7 +24,7 @@ use super::{PathLossKind, RadioParams};
 /// The speed of light that ns-2 uses for its wavelength; the default thresholds were computed with it.
 const WAVELENGTH_LIGHT_M_PER_S: f64 = 3e8;
 /// Antennas at the same point: the formulas have no meaning closer than a wavelength or so. In m².
-const CLOSEST_M2: f64 = 1e-2;
+pub(super) const CLOSEST_M2: f64 = 1e-2;
 
 /// Of powers: ln(10)/10.
 const NEPERS_PER_DB: f64 = std::f64::consts::LN_10 / 10.0;
@@ -67,6 +67,34 @@ impl PathLoss {
             PathLoss::LogDistance(model) => model.reach_m2(threshold_w),
             PathLoss::ThreeSlopes(model) => model.reach_m2(threshold_w),
         }
+    }
+
+    /// The least and the greatest exponent with which the power falls with the squared distance, from
+    /// [`CLOSEST_M2`] on.
+    fn exponents(&self) -> [f64; 2] {
+        match self {
+            PathLoss::Friis(_) => [1.0, 1.0],
+            PathLoss::TwoRay(_) => [1.0, 2.0],
+            PathLoss::LogDistance(model) => [model.half_exponent; 2],
+            PathLoss::ThreeSlopes(model) => {
+                let [first, second, third] = model.half_exponents;
+                [first.min(second).min(third), first.max(second).max(third)]
+            }
+        }
+    }
+
+    /// Of two signals the nearer is, for certain, not so many times as powerful as the farther (`ratio`, at
+    /// least 1) if the squared distances are to each other at most as the first of these, and for certain is
+    /// if they are at least as the second.
+    pub(super) fn certain_capture(&self, ratio: f64) -> [f64; 2] {
+        /// Of the ratio, against rounding.
+        const MARGIN: f64 = 1e-9;
+        let [least, most] = self.exponents();
+        if ratio < 1.0 || least <= 0.0 {
+            return [0.0, f64::INFINITY];
+        }
+        let (lost, captured) = (libm::pow(ratio, 1.0 / most), libm::pow(ratio, 1.0 / least));
+        [lost * (1.0 - MARGIN), captured * (1.0 + MARGIN)]
     }
 
     /// The squared distance (m²) from which a signal from `distance_m2` seems to come that something else

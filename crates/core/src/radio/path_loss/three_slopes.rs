@@ -12,7 +12,7 @@ pub(in super::super) struct ThreeSlopes {
     /// The power there, in W.
     starts_w: [f64; 3],
     /// Half the exponents: distances are squared.
-    half_exponents: [f64; 3],
+    pub(super) half_exponents: [f64; 3],
 }
 
 impl ThreeSlopes {
