@@ -135,14 +135,15 @@ impl Environment {
         Origin { node, now, drifted_m, place, seen, here, within_m2, least_w, unfaded_m2, work }
     }
 
-    /// The same where nobody minds signals that seem to come from beyond this squared distance (m²).
-    pub(super) fn within(&self, origin: Origin, within_m2: f64, work: Work) -> Origin {
+    /// From now on nobody minds signals that seem to come from beyond this squared distance (m²).
+    pub(super) fn limit(&self, origin: &mut Origin, within_m2: f64) {
         let least_w = self.path_loss.power_w(within_m2);
-        let unfaded_m2 = self.fading.as_ref().map_or(f64::INFINITY, |fading| {
+        (origin.within_m2, origin.least_w) = (within_m2, least_w);
+        if let Some(fading) = &self.fading {
             // A little more, against rounding.
-            self.path_loss.reach_m2(least_w / fading.highest()).max(within_m2) * (1.0 + 1e-9)
-        });
-        Origin { within_m2, least_w, unfaded_m2, work, ..origin }
+            let unfaded_m2 = self.path_loss.reach_m2(least_w / fading.highest());
+            origin.unfaded_m2 = unfaded_m2.max(within_m2) * (1.0 + 1e-9);
+        }
     }
 
     /// The squared distance (m²) from which a transmission from `distance_m2` seems to come to a node;

@@ -335,9 +335,9 @@ impl Index {
         let here = self.position(from, now);
         let Some(environment) = &self.environment else { return };
         let z_m = if self.has_heights { self.paths[from as usize].height(now) } else { 0.0 };
-        let (origin, limit_m2) = (environment.origin(from, here, now), self.search_m * self.search_m);
-        let (within_m2, work) = (self.propagation.sense_m2, std::mem::take(&mut self.work));
-        let mut origin = environment.within(origin, within_m2, work);
+        let (mut origin, limit_m2) = (environment.origin(from, here, now), self.search_m * self.search_m);
+        environment.limit(&mut origin, self.propagation.sense_m2);
+        origin.work = std::mem::take(&mut self.work);
         let Reached { distances_m2, delays_ns } = &mut self.reached;
         distances_m2.clear();
         delays_ns.clear();
