@@ -7,7 +7,16 @@
 
 use std::f64::consts::LN_2;
 
-use super::noise::Fate;
+/// What noise makes of a frame at a receiver.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// Nothing.
+    Intact,
+    /// Its header is decoded, and something behind it is wrong.
+    Damaged,
+    /// Its header is lost: the receiver knows that there is energy.
+    Unnoticed,
+}
 
 /// A step of squared distances has this many bits of the mantissa left out: 64 steps an octave.
 const SHIFT: u32 = 46;

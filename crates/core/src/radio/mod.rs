@@ -27,9 +27,10 @@ pub use energy::{Energy, EnergySpec, EnergyTotals};
 pub use environment::{Environment, Surroundings};
 use errors::rate_place;
 pub use errors::{FrameErrors, Modulation};
+pub use fates::Fate;
 pub use index::{Arrival, Index};
 pub use link_quality::LinkQuality;
-pub use noise::{Fate, Judged, Noise};
+pub use noise::{Judged, Noise};
 pub use propagation::Propagation;
 
 use crate::kernel::Streams;

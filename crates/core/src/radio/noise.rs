@@ -10,21 +10,10 @@
 use std::sync::OnceLock;
 
 use super::errors::{FrameErrors, Modulation, noise_w};
-use super::fates::{Fates, Logarithms};
+use super::fates::{Fate, Fates, Logarithms};
 use super::keyed::{Key, unit};
 use super::{Errors, Propagation, RadioParams};
 use crate::kernel::{Purpose, Span, Streams, Time};
-
-/// What noise makes of a frame at a receiver.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Fate {
-    /// Nothing.
-    Intact,
-    /// Its header is decoded, and something behind it is wrong.
-    Damaged,
-    /// Its header is lost: the receiver knows that there is energy.
-    Unnoticed,
-}
 
 /// The noise power at a receiver of frames at this rate, in W: what the parameters give, or thermal noise.
 pub(super) fn noise_at_w(params: &RadioParams, bps: f64) -> f64 {
