@@ -598,3 +598,21 @@ def test_every_control_has_a_name(browser: Chrome, one: str) -> None:
     assert nameless == []
     slider = browser.find_element("id", "timeline")
     assert slider.get_attribute("aria-valuetext") == "0.000 000 s"
+
+
+def test_a_film_of_what_is_played_is_saved(browser: Chrome, one: str) -> None:
+    show(browser, f"{one}#t=0.5")
+    browser.execute_script(
+        "window.saved = []; const made = URL.createObjectURL;"
+        "URL.createObjectURL = (blob) => { window.saved.push(blob); return made.call(URL, blob); };"
+        "HTMLAnchorElement.prototype.click = function () { window.file = this.download; };"
+    )
+    browser.find_element("id", "film").click()
+    assert ask(browser, "isPlaying")
+    wait_for(browser, "window.manetlabReplay.cost().pictures > 15")
+    browser.find_element("id", "film").click()
+    wait_for(browser, "window.saved.length === 1")
+    size, kind, file = browser.execute_script(
+        "return [window.saved[0].size, window.saved[0].type, window.file]"
+    )
+    assert size > 1000 and kind.startswith("video/webm") and file == "network-from-0.5s.webm"

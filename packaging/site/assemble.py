@@ -29,7 +29,9 @@ NOTEBOOK = "docs/tutorial.ipynb"
 LIVE = """<iframe class="live" src="live.html#play" title="A network to try" loading="lazy"></iframe>
 
 Thirteen nodes, simulated in your browser: choose another routing protocol, press *Run*, drag a node,
-and compare. <a href="live.html">It also has a page of its own.</a> `manetlab view SCENARIO --live` writes
+and compare. <a href="live.html">It also has a page of its own.</a> There
+are <a href="lab.html">a laboratory</a> in which you write the network yourself, and
+<a href="course/index.html">a course</a> of nine exercises. `manetlab view SCENARIO --live` writes
 [such pages](docs/replay.md#live-pages).
 """
 

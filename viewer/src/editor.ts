@@ -44,6 +44,7 @@ export class Editor {
       button("Back to the original", () => this.show(undefined), { id: "editor-back" }),
     );
     this.root = element("details", { id: "editor" }, element("summary", {}, "Scenario as text"), this.area, this.wrong, actions, note, this.file);
+    this.root.addEventListener("keydown", (event) => event.stopPropagation());
     this.root.open = data.isEditorOpen || draft !== undefined;
   }
 

@@ -127,9 +127,18 @@ class Live {
       (node, displacement) => void this.moveNode(node, displacement),
     );
     document.body.classList.add("live");
+    if (data.isEditorOpen) this.besideEditor();
     (document.getElementById("lesson") ?? document.querySelector("header"))?.after(this.bar());
     this.showFields();
     this.showSide();
+  }
+
+  /** A laboratory has its text where an exercise has its questions: beside the network. */
+  private besideEditor(): void {
+    const found = document.getElementById("lesson");
+    const beside = found ?? element("section", { id: "lesson", "aria-label": "Scenario" });
+    if (found === null) document.querySelector("header")?.after(beside);
+    beside.append(this.editor.root);
   }
 
   private bar(): HTMLElement {
@@ -140,7 +149,8 @@ class Live {
     if (data.draws.length !== 1) bar.append(labelled("Seed", fields.seed));
     bar.append(this.moveButton, this.runButton, this.besideButton, this.cancelButton, this.resetButton, this.progress, element("div", {}, this.status, this.verdict));
     if (data.controls.length + data.listed.length > 0) bar.append(this.controls.root);
-    bar.append(this.editor.root, this.seeds.root);
+    if (!data.isEditorOpen) bar.append(this.editor.root);
+    bar.append(this.seeds.root);
     for (const each of [fields.routing, fields.sender]) {
       each.addEventListener("change", () => this.controls.renew(this.patches(fields.routing.selectedIndex, fields.sender.selectedIndex)));
     }

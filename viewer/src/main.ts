@@ -3,7 +3,8 @@
 import { fromBase64 } from "./bytes";
 import { Clock, FASTEST, linkTime, parseTime, readLink, SLOWEST, speedAt, speedText, stopOf, STOPS, timeText } from "./clock";
 import { byId, element } from "./dom";
-import { savePng } from "./enlarge";
+import { save, savePng } from "./enlarge";
+import { canFilm, Film } from "./film";
 import { inspection } from "./inspect";
 import { type LiveConfig, startLive } from "./live";
 import { NONE, Run, type RunNote } from "./model";
@@ -38,6 +39,7 @@ class App {
   private readonly chosen: Chosen;
   private readonly events: Events;
   private readonly stalls: StallTable;
+  private film: Film | undefined;
   private theme: Theme = LIGHT;
   private themeName: ThemeName = "system";
   private isDirty = true;
@@ -93,6 +95,8 @@ class App {
 
   /** Ends it, so that the page can show other runs: what it put into the page is taken out again. */
   dispose(): void {
+    this.film?.stop();
+    byId("film").setAttribute("aria-pressed", "false");
     this.ending.abort();
     for (const { renderer } of this.stages) renderer.release();
     byId("main").replaceWith(EMPTY_MAIN.cloneNode(true));
@@ -130,6 +134,7 @@ class App {
       const isHere = this.state.isExact && at >= 0 && at <= last && stage.run.order.columns.t[events[at]] === this.state.clock.t;
       if (!isHere) this.cursors[i] = last;
     });
+    this.film?.take(this.picture());
     for (const strip of this.strips) strip.draw(this.theme);
     this.chosen.update(now);
     this.events.update(now);
@@ -158,6 +163,8 @@ class App {
     on("help-open", () => byId<HTMLDialogElement>("help").showModal());
     on("copy", () => this.copyLink());
     on("picture", () => this.savePicture());
+    on("film", () => this.toggleFilm());
+    byId("film").hidden = !canFilm();
     on("matters", () => this.nextMoment());
     on("plots-fold", () => {
       const plots = byId("plots");
@@ -284,7 +291,13 @@ class App {
 
   /** Saves the pictures of all runs, side by side. */
   private savePicture(): void {
-    const made = this.stages.map((stage) => stage.toCanvas(this.theme, this.runs.length > 1 ? stage.run.note.name : ""));
+    for (const stage of this.stages) stage.draw(this.theme);
+    savePng(this.picture(), `network-${linkTime(this.state.clock.t)}s`);
+  }
+
+  /** The pictures of all runs, which have just been drawn, side by side. */
+  private picture(): HTMLCanvasElement {
+    const made = this.stages.map((stage) => stage.copy(this.theme, this.runs.length > 1 ? stage.run.note.name : ""));
     const width = made.reduce((sum, each) => sum + each.width, 0);
     const all = element("canvas", { width: String(width), height: String(Math.max(...made.map((each) => each.height))) });
     const context = all.getContext("2d");
@@ -293,7 +306,24 @@ class App {
       context?.drawImage(each, x, 0);
       x += each.width;
     }
-    savePng(all, `network-${linkTime(this.state.clock.t)}s`);
+    return all;
+  }
+
+  /** Begins a film of what is played, or ends it and saves it. */
+  private toggleFilm(): void {
+    const shown = byId("film");
+    if (this.film === undefined) {
+      this.draw();
+      const { width, height } = this.picture();
+      const name = `network-from-${linkTime(this.state.clock.t)}s.webm`;
+      this.film = new Film(width, height, (film) => save(name, film));
+      if (!this.state.clock.isPlaying) this.playOrPause();
+    } else {
+      this.film.stop();
+      this.film = undefined;
+    }
+    shown.setAttribute("aria-pressed", String(this.film !== undefined));
+    this.announce(this.film === undefined ? "Film saved" : "The film begins");
   }
 
   seek(t: number): void {

@@ -90,10 +90,11 @@ export class Stage {
     this.showTip();
   }
 
-  /** The picture at the clock's time, with the run's name if there are several. */
-  toCanvas(theme: Theme, name: string): HTMLCanvasElement {
-    // WebGL keeps a picture only until the browser has shown it.
-    this.draw(theme);
+  /**
+   * The picture, with the run's name if there are several. It must just have been drawn: WebGL keeps a picture only
+   * until the browser has shown it.
+   */
+  copy(theme: Theme, name: string): HTMLCanvasElement {
     const { width, height } = this.picture;
     const made = element("canvas", { width: String(width), height: String(height) });
     const context = made.getContext("2d");

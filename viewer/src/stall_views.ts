@@ -3,8 +3,7 @@
 import type { Chart, Curve } from "./chart";
 import { element, replaceKeepingFocus } from "./dom";
 import type { Run } from "./model";
-import { firstAbove } from "./search";
-import { CAUSES, type Cause, sharesOf, type Stall, stallsOf } from "./stalls";
+import { CAUSES, type Cause, sharesOf, type Stall, stallAt, stallsOf } from "./stalls";
 import type { State } from "./state";
 import { css, rgba, type Theme } from "./theme";
 import { Plot } from "./timeline";
@@ -44,9 +43,8 @@ export class StallStrip extends Plot {
     const { flow, clock } = this.state;
     const values = this.values((run) => {
       if (!run.isComplete) return "being read";
-      const stalls = stallsOf(run, flow);
-      const at = stalls[firstAbove(stalls.map((each) => each.from), clock.t) - 1];
-      return at === undefined || clock.t >= at.until ? "–" : told(run, at);
+      const at = stallAt(stallsOf(run, flow), clock.t);
+      return at === undefined ? "–" : told(run, at);
     });
     return [`What held flow ${flow} up`, ...values];
   }

@@ -276,3 +276,15 @@ export function sharesOf(stalls: readonly Stall[]): (Omit<Stall, "from" | "until
   }
   return [...sums.values()].map((each) => ({ ...each, share: each.time / life })).sort((a, b) => b.time - a.time);
 }
+
+/** The part of a time in ns; undefined before and after the flow's life. */
+export function stallAt(stalls: readonly Stall[], t: number): Stall | undefined {
+  let [low, high] = [0, stalls.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (stalls[middle].from > t) high = middle;
+    else low = middle + 1;
+  }
+  const found = stalls[low - 1];
+  return found !== undefined && t < found.until ? found : undefined;
+}
