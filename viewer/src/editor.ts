@@ -24,7 +24,7 @@ export class Editor {
     private readonly key: string,
     private readonly run: (edit: Edit) => void,
   ) {
-    this.area = element("textarea", { id: "editor-text", rows: "14", spellcheck: "false", autocomplete: "off", "aria-label": "The scenario as TOML", "aria-describedby": "editor-note editor-error" });
+    this.area = element("textarea", { id: "editor-text", rows: "14", spellcheck: "false", wrap: "off", autocomplete: "off", "aria-label": "The scenario as TOML", "aria-describedby": "editor-note editor-error" });
     const draft = stored(key);
     this.area.value = draft ?? data.toml;
     this.area.addEventListener("input", () => store(key, this.area.value));
