@@ -75,6 +75,8 @@ struct Babel {
     /// When all routes are told, and when they were; the first time says that all before is void.
     dump_at: Time,
     dumped: Option<Time>,
+    /// Did somebody ask for all routes? Then they do not wait for a Hello.
+    dump_is_wanted: bool,
     /// Destinations to tell of, and when.
     news: BTreeSet<NodeId>,
     news_at: Time,
@@ -100,6 +102,7 @@ impl Babel {
             hello_at: Time::NEVER,
             dump_at: Time::NEVER,
             dumped: None,
+            dump_is_wanted: false,
             news: BTreeSet::new(),
             news_at: Time::NEVER,
             heard: BTreeSet::new(),
@@ -286,7 +289,10 @@ impl Babel {
                 destination.routes().insert(from, Route::new(now, seqno, metric, cost, until));
             }
             Some(_) if is_selected && !is_feasible && !self.params.keeps_unfeasible => {}
-            Some(route) => route.adopt(seqno, metric, cost, until),
+            Some(route) => {
+                route.smooth(now, self.params.smoothing_s, &mut self.stream);
+                route.adopt(seqno, metric, cost, until);
+            }
         }
         if metric < INFINITY {
             self.table.ends(until);
@@ -395,6 +401,7 @@ impl Babel {
         if before == cost {
             return;
         }
+        self.table.smooth(now, node, self.params.smoothing_s, &mut self.stream);
         for prefix in self.table.set_cost(node, Some(cost)) {
             self.reselect(now, prefix, actions);
         }
@@ -539,6 +546,7 @@ impl Babel {
         if self.dumped.is_none_or(|dumped| dumped + interval <= now) {
             let soon = now + roughly(self.params.urgent_s, &mut self.stream);
             self.dump_at = self.dump_at.min(soon.max(self.hello_at.min(soon)));
+            self.dump_is_wanted = true;
         }
     }
 }
@@ -547,6 +555,10 @@ impl Babel {
 impl Babel {
     /// If anything is due, all that waits goes with it.
     fn send_what_is_due(&mut self, now: Time, actions: &mut Vec<Action>) {
+        if self.params.dumps_wait && !self.dump_is_wanted && self.dumped.is_some() && self.dump_at <= now {
+            self.news = self.all_told(now);
+            self.news_at = self.news_at.min(now + roughly(self.params.triggered_s, &mut self.stream));
+        }
         let is_due =
             [self.hello_at, self.dump_at, self.news_at, self.others_at].into_iter().any(|at| at <= now);
         if !is_due {
@@ -597,6 +609,7 @@ impl Babel {
     /// All that a full update tells.
     fn all_told(&mut self, now: Time) -> BTreeSet<NodeId> {
         self.dumped = Some(now);
+        self.dump_is_wanted = false;
         self.dump_at = now + self.params.until_update(&mut self.stream);
         let mut told = std::mem::take(&mut self.news);
         told.extend(

@@ -49,6 +49,9 @@ params! {
         urgent_s: f64 = 0.2, "s", "RFC 8966 appendix B", [0.0, 100.0];
         /// How long any other triggered update waits.
         triggered_s: f64 = 2.0, "s", "RFC 8966 §3.7.2", [0.0, 600.0];
+        /// Does a full update wait as long as any other that is not urgent, so that it goes with a Hello?
+        /// Off: it goes when it is due.
+        dumps_wait: bool = false, "", "babeld 1.12";
         /// How long a request waits.
         request_s: f64 = 0.2, "s", "RFC 8966 appendix B", [0.0, 100.0];
         /// How missed Hellos raise the cost of a link.
@@ -93,6 +96,7 @@ impl BabelParams {
             request_hops: 127,
             urgent_s: 0.1,
             triggered_s: 4.0,
+            dumps_wait: true,
             request_s: 0.0095,
             link_cost: LinkCost::Recent,
             switches_to_equal: true,

@@ -60,8 +60,9 @@ impl Route {
     }
 
     /// Lets the smoothed metric follow the metric, at a pace that is random so that nodes do not change in
-    /// step (RFC 8966 A.3; babeld 1.14).
-    fn smooth(&mut self, now: Time, half_life_s: f64, stream: &mut Stream) {
+    /// step (RFC 8966 A.3; babeld 1.14). To be called before the metric changes as well: until then it
+    /// followed the old one.
+    pub(super) fn smooth(&mut self, now: Time, half_life_s: f64, stream: &mut Stream) {
         let metric = f64::from(self.metric);
         let passed_s = now.since(self.smoothed_at).as_secs();
         if half_life_s <= 0.0 || self.metric == INFINITY {
@@ -262,6 +263,15 @@ impl Table {
         ended
     }
 
+    /// Lets the smoothed metrics of all routes over the neighbour follow their metrics up to now.
+    pub(super) fn smooth(&mut self, now: Time, neighbour: NodeId, half_life_s: f64, stream: &mut Stream) {
+        for (_, destination) in self.all.iter_mut() {
+            if let Some(route) = destination.routes.get_mut(neighbour) {
+                route.smooth(now, half_life_s, stream);
+            }
+        }
+    }
+
     /// The destinations with a route over the neighbour, whose link has this cost now; without a cost the
     /// neighbour is gone.
     pub(super) fn set_cost(&mut self, neighbour: NodeId, cost: Option<u16>) -> Vec<NodeId> {
@@ -333,6 +343,27 @@ mod tests {
         }
         // 32767 − 512 halves to less than 256 in seven half-lives.
         assert!(taken_s.is_some_and(|seconds| (24..=33).contains(&seconds)), "after {taken_s:?} s");
+    }
+
+    /// The smoothed metric begins to rise when the metric does, however long nobody looked before.
+    #[test]
+    fn a_route_that_becomes_worse_is_left_after_a_while() {
+        let (params, mut stream) = (BabelParams::default(), stream());
+        let mut table = Table::default();
+        *table.get_mut(NodeId(4)) = destination(&[(1, 7, 256), (2, 7, 512)]);
+        for quiet_s in [100.0, 110.0] {
+            table.get_mut(NodeId(4)).select(at(quiet_s), &params, &mut stream);
+        }
+        let mut cost = |table: &mut Table, seconds, cost| {
+            table.smooth(at(seconds), NodeId(1), params.smoothing_s, &mut stream);
+            table.set_cost(NodeId(1), Some(cost));
+            table.get_mut(NodeId(4)).select(at(seconds), &params, &mut stream);
+            table.get_mut(NodeId(4)).selected
+        };
+        // 1280 instead of 512, beside 768: the smoothed metric is above that after half a half-life.
+        assert_eq!(cost(&mut table, 130.0, 1024), Some(NodeId(1)), "not at once");
+        assert_eq!(cost(&mut table, 131.0, 1024), Some(NodeId(1)));
+        assert_eq!(cost(&mut table, 134.0, 1024), Some(NodeId(2)));
     }
 
     #[test]

@@ -248,13 +248,42 @@ fn without_a_route_data_are_dropped() {
 #[test]
 fn a_cell_costs_what_its_hellos_and_updates_cost() {
     const NODES: u32 = 8;
-    let mut bench = Bench::new(NODES, maker(BabelParams::babeld()));
-    (0..NODES).for_each(|a| (0..a).for_each(|b| bench.link(a, b)));
-    bench.run_until(at(460.0));
-    let bytes: u32 =
-        bench.control_by(3).filter(|(time, _)| *time >= at(60.0)).map(|(_, packet)| packet.bytes).sum();
-    let (neighbours, nodes) = (f64::from(NODES - 1), f64::from(NODES));
-    let wanted = (60.0 + 16.0 * neighbours / 3.0) / 4.0 + (60.0 + 28.0 * nodes) / 16.0;
-    let found = f64::from(bytes) / 400.0;
-    assert!((found / wanted - 1.0).abs() < 0.1, "{found} bytes a second, not {wanted}");
+    // babeld's full updates go with a Hello, and have no headers of their own.
+    for (params, headers) in [(BabelParams::default(), 60.0), (BabelParams::babeld(), 8.0)] {
+        let mut bench = Bench::new(NODES, maker(params));
+        (0..NODES).for_each(|a| (0..a).for_each(|b| bench.link(a, b)));
+        bench.run_until(at(460.0));
+        let bytes: u32 =
+            bench.control_by(3).filter(|(time, _)| *time >= at(60.0)).map(|(_, packet)| packet.bytes).sum();
+        let (neighbours, nodes) = (f64::from(NODES - 1), f64::from(NODES));
+        let wanted = (60.0 + 16.0 * neighbours / 3.0) / 4.0 + (headers + 28.0 * nodes) / 16.0;
+        let found = f64::from(bytes) / 400.0;
+        assert!((found / wanted - 1.0).abs() < 0.06, "{found} bytes a second, not {wanted}");
+    }
+}
+
+/// babeld: a full update waits for a Hello, unless a neighbour has asked for it.
+#[test]
+fn a_full_update_waits_for_a_hello_but_not_who_asks() {
+    let alone = |params: BabelParams| {
+        let mut node = node(params);
+        wake(&mut node, 30.0);
+        let mut alone = 0;
+        for due in 30..400 {
+            for action in wake(&mut node, f64::from(due)) {
+                let (tlvs, _) = sent(&[action]);
+                let says = |kind: fn(&Tlv) -> bool| tlvs.iter().any(kind);
+                let tells = says(|tlv| matches!(tlv, Tlv::Update { .. }));
+                alone += u32::from(tells && !says(|tlv| matches!(tlv, Tlv::Hello { .. })));
+            }
+        }
+        alone
+    };
+    let quick = quick(&BabelParams::babeld());
+    assert!(alone(BabelParams { dumps_wait: false, ..quick.clone() }) > 70);
+    assert!(alone(quick) < 30);
+    let mut asked = node(BabelParams::babeld());
+    wake(&mut asked, 30.0);
+    hear(&mut asked, 30.5, 1, &[Tlv::RouteRequest(None)]);
+    assert!(told(&wake(&mut asked, 30.7), 0).len() == 1, "told at once");
 }

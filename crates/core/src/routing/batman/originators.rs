@@ -47,8 +47,8 @@ struct Way {
     neighbour: NodeId,
     came: Window,
     seen: Time,
-    /// The last qualities, and where the next one goes; the sum and the number of those that are not zero, and
-    /// their mean.
+    /// The last qualities, and where the next one goes; the sum and the number of those that are not zero,
+    /// and their mean.
     tqs: SmallVec<[u8; 8]>,
     next: u8,
     count: u8,

@@ -65,7 +65,10 @@ impl BatmanParams {
     pub fn batmand() -> BatmanParams {
         BatmanParams {
             ogm_jitter_ms: 100.0,
-            forward_jitter_ms: 0.0,
+            // Measured of batmand 0.3.2: it passes messages on after 60 to 170 ms, 120 ms on average. Without
+            // a difference the neighbours of a node would always do so in the same instant, and collide.
+            forward_jitter_ms: 60.0,
+            aggregation_ms: 90.0,
             hop_penalty: 10,
             half_duplex: false,
             layer: Layer::Ip,
