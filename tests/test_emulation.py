@@ -17,6 +17,7 @@ import pytest
 
 import manetlab
 from manetlab.emulation import address
+from validation import daemons
 
 FORBIDDEN = "network namespaces are forbidden here, and an emulation needs one for each node"
 CHAIN = "duration_s = 60.0\nmovement.chain = { nodes = 3, spacing_m = 200.0 }\ntraffic.flows = []\n"
@@ -35,7 +36,7 @@ while time.monotonic() < end and not done.exists():
     if node == 0 and left and len(list(Path().glob("listens-*"))) == 3:
         line.sendto(f"{10 - left} {time.monotonic_ns()}".encode().ljust(200), (to, 5000))
         left -= 1
-        end = min(end, time.monotonic() + 1)
+        end = time.monotonic() + 3
     try:
         data, sender = line.recvfrom(2000)
     except TimeoutError:
@@ -162,6 +163,43 @@ def test_where_namespaces_are_forbidden_a_line_says_so(tmp_path: Path) -> None:
         done = subprocess.run(within, cwd=tmp_path, capture_output=True, text=True, timeout=60)
         assert done.returncode == 2 and done.stderr.startswith(f"error: emulate: {FORBIDDEN}\n"), done.stderr
         assert "unshare(2)" in done.stderr and done.stdout == ""
+
+
+def test_babeld_finds_the_routes_that_the_simulator_finds() -> None:
+    daemon = daemons.DAEMONS["babeld"]
+    for program in (daemon.program, "ip"):
+        if shutil.which(program) is None:
+            pytest.skip(f"{program} is missing")
+    scenario = daemons.chain(3, duration_s=12.0)
+    real, ours = daemons.emulated(daemon, scenario), daemons.simulated(daemon, scenario, seed=1)
+    assert real.routes() == ours.routes() and daemons.is_complete(range(3), real.routes())
+    assert real.complete_after_s(range(3)) < 12.0 and ours.complete_after_s(range(3)) < 12.0
+    assert len(real.sent) > 3 * 8, "a Hello each second, nearly"
+
+
+def test_changes_of_routes_are_read_in_the_order_in_which_daemons_make_them() -> None:
+    at = "2026-11-26T10:00:0"
+    via = "via 10.0.0.{} dev manet0 table 66"
+    log = [
+        f"[{at}1.500000] 10.0.0.3 {via.format(2)}",
+        f"[{at}2.500000] 10.0.0.3 {via.format(5)}",
+        f"[{at}2.600000] Deleted 10.0.0.3 {via.format(2)}",
+        f"[{at}3.500000] Deleted 10.0.0.3 {via.format(5)}",
+        f"[{at}4.000000] unreachable 10.0.0.3 proto babel",
+        f"[{at}5.000000] local 10.0.0.1 dev manet0 table local",
+    ]
+    began_at_s = daemons.datetime.fromisoformat(f"{at}0").timestamp()
+    changes = list(daemons.monitored("\n".join(log), 0, began_at_s))
+    assert [(each.time_s, each.dst, each.next_hop) for each in changes] == [
+        (1.5, 2, 1),
+        (2.5, 2, 4),
+        (3.5, 2, None),
+    ]
+    seen = daemons.Seen([*changes[:2], daemons.Change(6.0, 2, 0, 4), daemons.Change(7.0, 4, 2, 2)], [])
+    assert seen.complete_after_s([0, 2]) == float("inf"), "their routes lead over a node that does not count"
+    pair = daemons.Seen([daemons.Change(6.0, 0, 1, 1), daemons.Change(7.0, 1, 0, 0)], [])
+    assert pair.complete_after_s([0, 1]) == 7.0 and pair.complete_after_s([0, 1], since_s=6.5) == 0.5
+    assert pair.complete_after_s([0, 1], since_s=8.0) == 0.0
 
 
 def alive(mark: str) -> list[str]:
