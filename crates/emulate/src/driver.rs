@@ -5,6 +5,7 @@
 //! microseconds late, so that the last of the wait is spent asking; and it takes about 20 µs to accept a
 //! frame, so that what is due on the air meanwhile, such as an ACK after a SIFS, goes first.
 
+use std::hint::spin_loop;
 use std::io;
 use std::os::fd::AsFd;
 
@@ -24,11 +25,13 @@ use crate::station::{Exchange, Outside};
 
 /// How long before a deadline the process stops sleeping.
 const AWAKE: Span = Span(150_000);
+/// How long before a deadline nothing else is done any more: asking fifty ports takes as long.
+const READY: Span = Span(30_000);
 /// How long handing over a frame takes, and answering a question: neither is begun when something is due so
 /// soon.
 const HAND_OVER: Span = Span(20_000);
 const ANSWER: Span = Span(200_000);
-/// How late a frame may become, or a question, while others go first.
+/// How late a frame may become, of the run's or of a program's, or a question, while others go first.
 const PATIENCE: Span = Span::from_millis(1);
 const LATEST_QUESTION: Span = Span::from_millis(100);
 /// How often the caller is asked whether to go on.
@@ -132,6 +135,7 @@ pub fn emulate<P: Port>(
         exchange: exchange.clone(),
         passed: vec![Passed::default(); ports.len()],
         buffer: vec![0; LONGEST_FRAME],
+        asked_at: Time::ZERO,
     };
     let stopped = !driver.run(go_on)?;
     let Driver { live, mut passed, end, .. } = driver;
@@ -160,6 +164,8 @@ struct Driver<'r, P> {
     exchange: Exchange,
     passed: Vec<Passed>,
     buffer: Vec<u8>,
+    /// When the ports were last asked for frames.
+    asked_at: Time,
 }
 
 impl<P: Port> Driver<'_, P> {
@@ -167,7 +173,7 @@ impl<P: Port> Driver<'_, P> {
     fn run(&mut self, go_on: &mut dyn FnMut(Time) -> bool) -> Result<bool, EmulateError> {
         let mut polled: Vec<PollFd<'_>> =
             self.ports.iter().map(|port| PollFd::new(port.as_fd(), PollFlags::POLLIN)).collect();
-        let mut question = Time::ZERO;
+        let (mut question, mut has_asked) = (Time::ZERO, false);
         loop {
             let now = self.wall.now();
             if now >= question && (self.is_free(now, ANSWER) || now >= question + LATEST_QUESTION) {
@@ -176,15 +182,17 @@ impl<P: Port> Driver<'_, P> {
                 }
                 question = now + QUESTIONS;
             }
-            for node in (0..polled.len()).filter(|&node| polled[node].any() == Some(true)) {
-                self.read(node)?;
+            if has_asked {
+                for node in (0..polled.len()).filter(|&node| polled[node].any() == Some(true)) {
+                    self.read(node)?;
+                }
             }
             self.live.advance(self.wall.now().min(self.end))?;
             let is_done = !self.hand_over();
             if is_done && now >= self.end {
                 return Ok(true);
             }
-            self.wait(&mut polled, is_done.then_some(question))?;
+            has_asked = self.wait(&mut polled, is_done.then_some(question))?;
         }
     }
 
@@ -231,14 +239,23 @@ impl<P: Port> Driver<'_, P> {
     }
 
     /// Waits for the run's next deadline, a frame, or the next question; not at all if none is given, because
-    /// there is more to do.
-    fn wait(&mut self, polled: &mut [PollFd<'_>], question: Option<Time>) -> Result<(), EmulateError> {
-        let due = Time(self.live.next_due().0.saturating_sub(AWAKE.0)).min(self.end);
+    /// there is more to do. False if the deadline was so near that no port was asked for frames.
+    fn wait(&mut self, polled: &mut [PollFd<'_>], question: Option<Time>) -> Result<bool, EmulateError> {
+        let (next, now) = (self.live.next_due(), self.wall.now());
+        if next.since(now) <= READY && now < self.asked_at + PATIENCE {
+            while question.is_some() && self.wall.now() < next {
+                spin_loop();
+            }
+            return Ok(false);
+        }
+        self.asked_at = now;
+        let due = Time(next.0.saturating_sub(AWAKE.0)).min(self.end);
         let left = question.map_or(Span::ZERO, |question| due.min(question).since(self.wall.now()));
         let timeout = TimeSpec::new((left.0 / 1_000_000_000) as i64, (left.0 % 1_000_000_000) as i64);
         match ppoll(polled, Some(timeout), None) {
             // A signal: the caller is asked soon.
-            Ok(_) | Err(Errno::EINTR) => Ok(()),
+            Ok(_) => Ok(true),
+            Err(Errno::EINTR) => Ok(false),
             Err(errno) => Err(errno.into()),
         }
     }
