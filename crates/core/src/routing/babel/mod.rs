@@ -187,7 +187,9 @@ impl Routing for Babel {
     fn buffered(&self, _visit: &mut dyn FnMut(&Packet)) {}
 
     fn remembered(&self, now: Time) -> Option<usize> {
-        let waiting = self.retractions.len() + self.news.len() + self.heard.len() + self.asked.len();
+        // Its own address, which waits to be told for ever, is none of what it knows of others.
+        let news = self.news.iter().filter(|prefix| **prefix != self.node).count();
+        let waiting = self.retractions.len() + news + self.heard.len() + self.asked.len();
         Some(self.neighbours.len() + self.table.len(now) + self.requests.len() + waiting)
     }
 
