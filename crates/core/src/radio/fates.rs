@@ -1,9 +1,10 @@
 //! Fates of frames that are certain without a logarithm or a power: most of them.
 //!
-//! **Implemented.** What noise makes of a frame is decided where a draw's logarithm is compared with those of
-//! two probabilities ([`Noise`](super::Noise)). Here stand bounds of all three: of a draw by the first bits
-//! of its mantissa, of the probabilities by the distance, in 64 steps an octave of its square. Where the bounds
-//! decide, they decide as the exact values would; where they do not, the exact ones are computed.
+//! **Implemented.** What noise makes of a frame is decided where a draw's logarithm is compared with those
+//! of two probabilities ([`Noise`](super::Noise)). Here stand bounds of all three: of a draw by the first
+//! bits of its mantissa, of the probabilities by the distance, in 64 steps an octave of its square. Where
+//! the bounds decide, they decide as the exact values would; where they do not, the exact ones are
+//! computed.
 
 use std::f64::consts::LN_2;
 
