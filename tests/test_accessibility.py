@@ -14,6 +14,8 @@ from manetlab.report import write
 from tests.browsers import WITH_WEBGL, chromium, set_window, wait_for
 from tests.conftest import ROOT
 from tests.engine import needs_engine
+from tests.test_lab import refused, run_text
+from tests.test_live import choose
 
 AXE = ROOT / "viewer" / "node_modules" / "axe-core" / "axe.min.js"
 needs_axe = pytest.mark.skipif(not AXE.is_file(), reason="axe-core is installed by `make viewer-tests`")
@@ -89,6 +91,36 @@ def test_axe_finds_nothing(browser: Chrome, page: Callable[[Path], Path], tmp_pa
         if found := violations(browser):
             told[width, scheme] = found
     assert told == {}
+
+
+@needs_axe
+@needs_engine
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "dark"), (390, "light")])
+def test_axe_finds_nothing_while_a_laboratory_is_used(
+    browser: Chrome, tmp_path: Path, width: int, scheme: str
+) -> None:
+    set_window(browser, width, 800, scheme, is_mobile=width < 500)
+    browser.get(lab(tmp_path).as_uri())
+    wait_for(browser, "document.documentElement.dataset.live === 'ready'")
+    browser.execute_script("for (const each of document.querySelectorAll('details')) each.open = true")
+    text = browser.find_element("id", "editor-text").get_attribute("value") or ""
+    assert "cannot be changed" in refused(browser, f'profile = "ns-2.35"\n{text}')
+    assert violations(browser) == []
+    for routing in ("dsdv", "olsr"):
+        run_text(browser, text.replace("aodv", routing))
+    for routing in ("dsr", "static"):
+        choose(browser, "routing", routing)
+        browser.execute_script("delete document.documentElement.dataset.live")
+        browser.execute_script("document.getElementById('live-beside').click()")
+        wait_for(browser, "document.documentElement.dataset.live === 'done'")
+    browser.execute_script(
+        "document.getElementById('seeds-count').value = 2; document.getElementById('seeds-run').click()"
+    )
+    wait_for(browser, "document.querySelector('#seeds-results [data-hashes]') !== null")
+    assert len(browser.find_elements("css selector", ".stage")) == 4
+    assert violations(browser) == []
+    browser.execute_script("document.querySelector('.plot.low .larger').click()")
+    assert violations(browser) == []
 
 
 @needs_axe

@@ -24,7 +24,7 @@ export function enlarge(chart: Chart, at: number, seek: (t: number) => void): vo
 
 class Large {
   private readonly picture = element("div", { class: "chart", role: "slider", tabindex: "0", "aria-label": "Time" });
-  private readonly values = element("p", { class: "values", role: "status" });
+  private readonly values = element("p", { class: "values", role: "status", tabindex: "0" });
   private readonly cursor = element("div", { class: "playhead", "aria-hidden": "true" });
   private frame: Frame;
 
