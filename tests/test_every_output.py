@@ -76,6 +76,7 @@ CALLS: dict[str, list[tuple[list[str], list[str]]]] = {
     "range": [
         (["a.toml", "--store", "range.db", "--table", "table.toml"], ["a.toml", "table.toml", "range.db"])
     ],
+    "lab": [([], [])],
     "view": [
         (["s.toml"], ["s.toml", "movement.ns", "packets.csv"]),
         (["r.mlrec", "--compare", "s.toml"], ["r.mlrec", "s.toml", "movement.ns"]),
