@@ -21,7 +21,13 @@ INTERRUPTED = 130
 
 @click.command()
 @options.SCENARIO
-@click.argument("command", nargs=-1, required=True, metavar="-- COMMAND...")
+@click.argument(
+    "command",
+    nargs=-1,
+    required=True,
+    metavar="-- COMMAND...",
+    help="The program that runs at each node, and its arguments.",
+)
 @options.DURATION
 @options.SET
 @click.option("--capture", type=options.WRITTEN, help="Write a capture for Wireshark to this file (pcapng).")
