@@ -71,19 +71,24 @@ SATURATED_DBM = -50.0
 DURATION_S = 11.0
 
 
-def program() -> Path:
-    """validation/ns3/radio.cc, compiled."""
-    names = [f"ns3-{module}" for module in MODULES]
+def compiled(name: str, modules: Sequence[str]) -> Path:
+    """A program of validation/ns3, compiled for ns-3 with these modules.
+
+    Raises:
+        InputError: ns-3 is not installed.
+    """
+    names = [f"ns3-{module}" for module in modules]
     try:
         asked = ["pkg-config", "--cflags", "--libs", *names]
         flags = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.split()
     except (OSError, subprocess.CalledProcessError):
         wanted, hint = "Debian's libns3-dev", "run benches/install_simulators.sh"
-        raise InputError("ns-3 is missing", "pkg-config", "no ns3-wifi", wanted, hint) from None
-    PROGRAM.parent.mkdir(parents=True, exist_ok=True)
-    source = Path(__file__).parent / "ns3" / "radio.cc"
-    subprocess.run(["g++", "-O2", "-std=c++17", source, "-o", PROGRAM, *flags], check=True)
-    return PROGRAM
+        raise InputError("ns-3 is missing", "pkg-config", f"no {names[-1]}", wanted, hint) from None
+    program = ROOT / "out" / f"ns3-{name}"
+    program.parent.mkdir(parents=True, exist_ok=True)
+    source = Path(__file__).parent / "ns3" / f"{name}.cc"
+    subprocess.run(["g++", "-O2", "-std=c++17", source, "-o", program, *flags], check=True)
+    return program
 
 
 def said(*words: object) -> list[float]:
@@ -272,7 +277,7 @@ def hidden_table(seeds: int) -> Table:
 @click.option("--markdown", type=click.Path(path_type=Path), help="Write the tables here too, as Markdown.")
 def compare(count: int, seeds: int, markdown: Path | None) -> None:
     """Compare frames, noise and the MAC of OFDM with ns-3.37."""
-    program()
+    compiled("radio", MODULES)
     console = stdout_console()
     parts: list[Callable[[], Table]] = [
         lambda: hop_table(seeds),

@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use manetlab_core::kernel::{Span, Time};
 use manetlab_core::observe::returns::{Return, Step, returns};
-use manetlab_core::routing::{Action, ConnectionEvent, Routing};
+use manetlab_core::routing::{Action, ConnectionEvent, KnownLinks, Routing};
 use manetlab_core::wire::{Ecn, FlowId, NodeId, Packet, Payload};
 
 use crate::graph::Graph;
 
-/// What a packet takes from node to node.
+/// What a packet takes from node to node, unless set otherwise.
 const LINK_DELAY: Span = Span::from_millis(2);
 /// Where the numbers of messages begin: those of traffic are places in a list.
 const FIRST_MESSAGE: u64 = 1 << 40;
@@ -43,6 +43,7 @@ pub struct Network {
     make: Make,
     nodes: Vec<Box<dyn Routing>>,
     links: Graph,
+    link_delay: Span,
     events: BTreeMap<(Time, u64), Event>,
     /// When nodes want to be woken.
     wakes: BTreeSet<(Time, u32)>,
@@ -68,6 +69,7 @@ impl Network {
             wake_of: vec![Time::NEVER; nodes.len()],
             nodes,
             links,
+            link_delay: LINK_DELAY,
             events: BTreeMap::new(),
             wakes: BTreeSet::new(),
             scheduled: 0,
@@ -92,6 +94,11 @@ impl Network {
     /// The links are others from now on.
     pub fn set_links(&mut self, links: Graph) {
         self.links = links;
+    }
+
+    /// What a packet takes from node to node from now on.
+    pub fn set_link_delay(&mut self, delay: Span) {
+        self.link_delay = delay;
     }
 
     /// A node forgets everything and starts anew.
@@ -158,6 +165,16 @@ impl Network {
             at = next.0;
         }
         None
+    }
+
+    /// What a node knows of links, from a protocol that keeps sets of them.
+    pub fn known_links(&self, node: u32) -> Option<KnownLinks> {
+        self.nodes[node as usize].known_links(self.now)
+    }
+
+    /// How many hops a node takes its route to another to have, if it has one and knows.
+    pub fn route_hops(&self, node: u32, dst: u32) -> Option<u32> {
+        self.nodes[node as usize].route_hops(self.now, NodeId(dst))
     }
 
     /// What a node still knows or holds: a route, packets, entries of its tables, if it tells of them.
@@ -305,7 +322,7 @@ impl Network {
             packet.uid = FIRST_MESSAGE + self.messages_made;
             self.messages_made += 1;
         }
-        let key = (self.now + delay + LINK_DELAY, self.scheduled);
+        let key = (self.now + delay + self.link_delay, self.scheduled);
         self.scheduled += 1;
         self.events.insert(key, Event::Leaves { from, to, packet });
     }
@@ -316,7 +333,7 @@ impl Network {
             let Event::Leaves { from, to, packet } = event;
             *from == node && *to == Some(next_hop) && packet.is_data()
         };
-        let due = self.now + LINK_DELAY;
+        let due = self.now + self.link_delay;
         let queued = self.events.range(..=(due, u64::MAX)).filter(|(_, event)| is_meant(event));
         for key in queued.map(|(key, _)| *key).collect::<Vec<_>>() {
             if let Some(Event::Leaves { packet, .. }) = self.events.remove(&key) {

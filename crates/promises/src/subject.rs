@@ -40,7 +40,13 @@ impl Subject {
         all
     }
 
-    fn of(kind: RoutingKind, set: &'static str, params: Params) -> Subject {
+    /// The set of this name, as a scenario names it.
+    pub fn named(name: &str) -> Option<Subject> {
+        Subject::all().into_iter().find(|subject| subject.name() == name)
+    }
+
+    /// A protocol with parameters that are not those of a set, under the name of one.
+    pub fn of(kind: RoutingKind, set: &'static str, params: Params) -> Subject {
         let make = move |links: &Graph, streams: Streams| {
             let Some(mut maker) = kind.maker(&params) else { return fixed_routes(links) };
             let paths: Arc<[Path]> =

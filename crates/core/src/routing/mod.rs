@@ -21,6 +21,7 @@ mod changes;
 pub mod dsdv;
 pub mod dsr;
 pub mod flooding;
+mod known;
 pub mod lunar;
 pub mod olsr;
 mod place;
@@ -37,6 +38,7 @@ mod whole_path;
 pub(crate) mod testbench;
 
 pub use changes::Changes;
+pub use known::KnownLinks;
 pub use place::Place;
 pub use static_routes::{RouteTable, StaticRoutes, shortest_hops, shortest_hops_over};
 pub(crate) use whole_path::whole_path;
@@ -302,6 +304,11 @@ pub trait Routing: Send {
     /// All nodes of the route that a data packet to `dst` would be sent on now, this one first, if the source
     /// of a packet decides about them; none without a route, and from protocols that go from hop to hop.
     fn source_route(&self, _now: Time, _dst: NodeId) -> Option<Vec<NodeId>> {
+        None
+    }
+
+    /// What the node knows of the network's links, from a protocol that keeps sets of them.
+    fn known_links(&self, _now: Time) -> Option<KnownLinks> {
         None
     }
 

@@ -31,7 +31,7 @@ use self::routes::Routes;
 use self::topology::{Duplicates, Topology};
 use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
-use crate::routing::{Action, Changes, Notice, Routing, relay};
+use crate::routing::{Action, Changes, KnownLinks, Notice, Routing, relay};
 use crate::wire::olsr::{
     Content, Hello, Message, PACKET_HEADER_BYTES, Packet as OlsrPacket, Qualities, Tc, TimeCode,
 };
@@ -190,6 +190,19 @@ impl Routing for Olsr {
 
     fn knows_route_hops(&self) -> bool {
         true
+    }
+
+    fn known_links(&self, now: Time) -> Option<KnownLinks> {
+        let two_hop = self.near.relays(now).flat_map(|relay| {
+            let ends = relay.neighbours().map(|node| [relay.node, node]);
+            ends.collect::<Vec<_>>()
+        });
+        Some(KnownLinks {
+            neighbours: self.near.symmetric().map(|(node, _)| node).collect(),
+            two_hop: two_hop.collect(),
+            relays: self.mprs.iter().copied().collect(),
+            topology: self.topology.links().collect(),
+        })
     }
 
     fn take_route_changes(&mut self) -> Changes {

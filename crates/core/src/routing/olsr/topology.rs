@@ -110,6 +110,11 @@ impl Topology {
         changed
     }
 
+    /// All links, with the nodes that have told them first.
+    pub(super) fn links(&self) -> impl Iterator<Item = [NodeId; 2]> + '_ {
+        self.of.iter().flat_map(|(origin, links)| links.all.iter().map(move |link| [origin, link.to]))
+    }
+
     fn all_of(&self, node: NodeId) -> &[Link] {
         self.of.get(node).map_or(&[], |links| &links.all)
     }
