@@ -135,7 +135,7 @@ def choices(near: Mapping[int, Collection[int]], node: int, by_degree: bool) -> 
     reach = {via: frozenset(near[via]) - direct - {node} for via in direct}
     count = Counter(far for others in reach.values() for far in others)
     alone = frozenset(via for via, others in reach.items() if any(count[far] == 1 for far in others))
-    seen = set()
+    seen: set[frozenset[int]] = set()
     open_sets = [alone]
     while open_sets:
         chosen = open_sets.pop()
