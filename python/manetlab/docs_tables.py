@@ -29,6 +29,7 @@ SECTIONS = {
     "lunar": ("LUNAR", "models/lunar.md"),
     "olsr": ("OLSR", "models/olsr.md"),
     "babel": ("Babel", "models/babel.md"),
+    "dymo": ("DYMO", "models/dymo.md"),
     "batman": ("B.A.T.M.A.N. IV", "models/batman.md"),
     "flooding": ("Flooding", "models/flooding.md"),
     "adp": ("ADP, at both ends", "models/adp.md"),

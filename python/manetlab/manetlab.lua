@@ -1,5 +1,5 @@
 -- Shows the formats of manetlab's own in Wireshark and tshark: ADV, DSDV, ADP, the notifications of TCP-BuS,
--- LUNAR, and what TSR adds to DSR. docs/captures.md in the documentation has the layouts.
+-- LUNAR, DYMO, and what TSR adds to DSR. docs/captures.md in the documentation has the layouts.
 --
 --     wireshark -X lua_script:"$(manetlab dissector)" run.pcapng
 --
@@ -26,6 +26,10 @@ local KINDS = {
     [64] = "LUNAR request",
     [65] = "LUNAR reply",
     [66] = "LUNAR data",
+    [80] = "DYMO request",
+    [81] = "DYMO reply",
+    [82] = "DYMO error",
+    [83] = "DYMO hello",
     [112] = "message of a protocol in Python",
     [113] = "header of a protocol in Python",
 }
@@ -76,6 +80,13 @@ f.lunar_reply_to = ProtoField.uint64("manetlab.lunar.reply_to", "Selector for an
 f.lunar_forward = ProtoField.uint64("manetlab.lunar.forward", "Selector for data", base.HEX)
 f.lunar_sender = ProtoField.ether("manetlab.lunar.sender", "Sender")
 f.lunar_type = ProtoField.uint16("manetlab.lunar.type", "Type of what follows", base.HEX)
+
+f.dymo_limit = ProtoField.uint8("manetlab.dymo.hop_limit", "Links it may cross")
+f.dymo_count = ProtoField.uint8("manetlab.dymo.hop_count", "Links it has crossed")
+f.dymo_target = ProtoField.ipv4("manetlab.dymo.target", "Target")
+f.dymo_target_seqno = ProtoField.uint16("manetlab.dymo.target_seqno", "Target's number")
+f.dymo_node = ProtoField.ipv4("manetlab.dymo.node", "Node")
+f.dymo_seqno = ProtoField.uint16("manetlab.dymo.seqno", "Number")
 
 f.header_next = ProtoField.uint8("manetlab.header.next", "IP protocol of what follows")
 f.header_length = ProtoField.uint16("manetlab.header.length", "Length")
@@ -204,6 +215,33 @@ function lunar.dissector(tvb, pinfo, root)
 end
 
 DissectorTable.get("ethertype"):add(EXPERIMENTAL_ETHER_TYPE, lunar)
+
+-- DYMO's messages are in UDP datagrams.
+local dymo = Proto("manetlab_dymo", "DYMO")
+
+function dymo.dissector(tvb, pinfo, root)
+    local kind = tvb(0, 1):uint()
+    local tree = root:add(own, tvb())
+    pinfo.cols.protocol = "DYMO"
+    pinfo.cols.info = KINDS[kind] or ("kind " .. kind)
+    tree:add(f.kind, tvb(0, 1))
+    tree:add(f.dymo_limit, tvb(1, 1))
+    local lengths = 2
+    if kind ~= 82 then
+        lengths = 3
+        tree:add(f.dymo_count, tvb(2, 1))
+        tree:add(f.dymo_target, tvb(5, 4))
+        tree:add(f.dymo_target_seqno, tvb(9, 2))
+    end
+    local header, node = tvb(lengths, 1):uint(), math.max(tvb(lengths + 1, 1):uint(), 6)
+    for offset = header, tvb:len() - node, node do
+        tree:add(f.dymo_node, tvb(offset, 4))
+        tree:add(f.dymo_seqno, tvb(offset + 4, 2))
+    end
+    return tvb:len()
+end
+
+DissectorTable.get("udp.port"):add(653, dymo)
 
 -- TSR uses three reserved bits of DSR's fixed header, which Wireshark's own dissector shows as reserved.
 local tsr = Proto("manetlab_tsr", "TSR")

@@ -99,7 +99,7 @@ class Scenario(InputTable):
         "The number of the replication, part of every stream's name.", 0, LARGEST_SEED, 0
     )
     routing: str = text(
-        "aodv, dsdv, dsr, tsr, adv, lunar, olsr, babel, batman, flooding or static; PROTOCOL:SET names a "
+        "aodv, dsdv, dsr, tsr, adv, lunar, olsr, babel, batman, dymo, flooding or static; PROTOCOL:SET names a "
         "parameter set. A protocol in Python is given as its class, a subclass of manetlab.Routing, or as "
         "python:module.Class.",
         "aodv",
@@ -132,6 +132,7 @@ class Scenario(InputTable):
     lunar: Section = section("Changed parameters of LUNAR.", {})
     olsr: Section = section("Changed parameters of OLSR.", {})
     babel: Section = section("Changed parameters of Babel.", {})
+    dymo: Section = section("Changed parameters of DYMO.", {})
     batman: Section = section("Changed parameters of B.A.T.M.A.N. IV.", {})
     flooding: Section = section("Changed parameters of flooding.", {})
     python: Section = section("Parameters of a protocol in Python: keyword arguments of its class.", {})

@@ -206,6 +206,8 @@ sections! {
         Babel = "babel" in babel: BabelParams with sets,
         /// B.A.T.M.A.N. IV: the best neighbour for each node, by the messages that come over it.
         Batman = "batman" in batman: BatmanParams with sets,
+        /// Dynamic MANET On-demand routing, later AODVv2.
+        Dymo = "dymo" in dymo: DymoParams with sets,
         /// Every packet by every node, once.
         Flooding = "flooding" in flooding: FloodingParams,
     }

@@ -118,6 +118,10 @@ pub fn terms(subject: &Subject) -> Terms {
             let terms = unasked(60.0, 60.0, 300.0).but(&[NoReturn, NoCircle, SafeRestart], UNEQUAL);
             if set == "batmand" { terms.but(&[Shortest], QUALITY) } else { terms }
         }
+        (RoutingKind::Dymo, "aodvv2") => {
+            Terms { horizon: 8, ..on_demand(600.0) }.but(&[Shortest], FIRST_COPY).but(&[Restart], OLD_NUMBERS)
+        }
+        (RoutingKind::Dymo, _) => Terms { horizon: 10, ..on_demand(120.0) }.but(&[Shortest], FIRST_COPY),
         (RoutingKind::Flooding, _) => on_demand(120.0).but(&[Shortest], FIRST_COPY),
         (RoutingKind::Static, _) => unasked(2.0, 2.0, 10.0).but(&[Change, Partition, Forgets], FIXED),
         (RoutingKind::Custom, _) => on_demand(120.0),

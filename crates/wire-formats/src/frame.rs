@@ -26,7 +26,7 @@ use manetlab_core::wire::{
 use crate::conversation::Conversation;
 use crate::ipv4::protocol;
 use crate::tcp::{Door, Flags, Options};
-use crate::udp::{AODV_PORT, BABEL_PORT, BATMAN_PORT, OLSR_PORT, Ports, RTCP_PORT, RTP_PORT};
+use crate::udp::{AODV_PORT, BABEL_PORT, BATMAN_PORT, DYMO_PORT, OLSR_PORT, Ports, RTCP_PORT, RTP_PORT};
 use crate::{aodv, arp, babel, batman, dot11, dsr, ipv4, llc, olsr, own, radiotap, tcp, udp};
 
 /// The first of the ports that flows have, and how many there are (RFC 6335 §6: dynamic ports).
@@ -231,6 +231,10 @@ impl Encoder {
                 let ports = Ports { src: BATMAN_PORT, dst: BATMAN_PORT };
                 udp::encode(src, dst, ports, out, |out| batman::encode(content, out));
             }
+            Payload::Dymo(message) => {
+                let ports = Ports { src: DYMO_PORT, dst: DYMO_PORT };
+                udp::encode(src, dst, ports, out, |out| own::dymo::encode(message, out));
+            }
             Payload::Nothing | Payload::Lunar(_) => {}
             Payload::Adv(message) => own::adv::encode(message, out),
             Payload::Custom(_) => own::custom::encode(charged as usize, out),
@@ -361,7 +365,8 @@ fn protocol_of(payload: &Payload) -> u8 {
         | Payload::Aodv(_)
         | Payload::Olsr(_)
         | Payload::Babel(_)
-        | Payload::Batman(_) => protocol::UDP,
+        | Payload::Batman(_)
+        | Payload::Dymo(_) => protocol::UDP,
         Payload::Nothing | Payload::Lunar(_) => protocol::NONE,
         Payload::Tcp(..) | Payload::Adp(..) | Payload::Dsdv(_) | Payload::Adv(_) | Payload::Custom(_) => {
             protocol::EXPERIMENTAL

@@ -5,12 +5,13 @@ use manetlab_core::wire::aodv;
 use manetlab_core::wire::arp::ArpMessage;
 use manetlab_core::wire::babel;
 use manetlab_core::wire::batman::{Packet as BatmanPacket, Unicast};
+use manetlab_core::wire::dymo;
 use manetlab_core::wire::olsr;
 use manetlab_core::wire::rtp;
 
 use crate::ipv4::protocol;
 use crate::reader::Malformed;
-use crate::udp::{AODV_PORT, BABEL_PORT, BATMAN_PORT, OLSR_PORT, Ports, RTCP_PORT, RTP_PORT};
+use crate::udp::{AODV_PORT, BABEL_PORT, BATMAN_PORT, DYMO_PORT, OLSR_PORT, Ports, RTCP_PORT, RTP_PORT};
 use crate::{arp, batman, dot11, dsr, ipv4, llc, own, tcp, udp};
 
 /// What a frame carries.
@@ -58,6 +59,8 @@ pub enum Payload<'a> {
     Babel(babel::Packet),
     /// Messages of batmand.
     Batman(BatmanPacket),
+    /// A message of DYMO.
+    Dymo(dymo::Message),
     /// Any other UDP datagram.
     Udp(Ports, &'a [u8]),
     /// A message in a format of this project's own.
@@ -129,6 +132,8 @@ fn decode_payload(src: NodeId, dst: NodeId, next: u8, bytes: &[u8]) -> Result<Pa
                 crate::babel::decode(content).map(Payload::Babel)
             } else if ports.dst == BATMAN_PORT {
                 batman::decode_daemon(content).map(Payload::Batman)
+            } else if ports.dst == DYMO_PORT {
+                own::dymo::decode(content).map(Payload::Dymo)
             } else if ports.dst == OLSR_PORT {
                 crate::olsr::decode(content).map(Payload::Olsr)
             } else if ports.dst == RTCP_PORT || ports.src == RTCP_PORT {

@@ -12,6 +12,8 @@ pub const AODV_PORT: u16 = 654;
 pub const BABEL_PORT: u16 = 6696;
 /// Port of batmand.
 pub const BATMAN_PORT: u16 = 4305;
+/// Port of DYMO-FAU.
+pub const DYMO_PORT: u16 = 653;
 /// Port of OLSR (RFC 3626 §3.1).
 pub const OLSR_PORT: u16 = 698;
 /// Port of RTP, and of RTCP after it (RFC 3551 §8).

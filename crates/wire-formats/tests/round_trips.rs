@@ -6,7 +6,7 @@ use manetlab_core::wire::arp::ArpMessage;
 use manetlab_core::wire::dsr::{FlowMark, Header, LinkError, Request, Route, UnknownFlow};
 use manetlab_core::wire::tcp::SegmentRanges;
 use manetlab_core::wire::{
-    ConnectionId, Ecn, FlowId, NodeId, adp, adv, aodv, babel, batman, dsdv, lunar, olsr, rtp, tsr,
+    ConnectionId, Ecn, FlowId, NodeId, adp, adv, aodv, babel, batman, dsdv, dymo, lunar, olsr, rtp, tsr,
 };
 use manetlab_wire_formats::address::{self, LAST_NODE};
 use manetlab_wire_formats::tcp::{Door, Flags, Options};
@@ -608,5 +608,46 @@ proptest! {
                 let _ = own::lunar::decode(part);
             }
         }
+    }
+}
+
+fn dymo_message() -> impl Strategy<Value = dymo::Message> {
+    let known = || (node(), any::<u16>()).prop_map(|(node, seqno)| dymo::Known { node, seqno });
+    let route = (any::<(u8, u8, u16)>(), node(), vec(known(), 0..12)).prop_map(
+        |((hop_limit, hop_count, target_seqno), target, path)| dymo::RouteMessage {
+            hop_limit,
+            hop_count,
+            target,
+            target_seqno,
+            path: path.into(),
+        },
+    );
+    let content = prop_oneof![
+        (any::<bool>(), route).prop_map(|(asks, route)| if asks {
+            dymo::Content::Rreq(route)
+        } else {
+            dymo::Content::Rrep(route)
+        }),
+        (any::<u8>(), vec(known(), 0..12))
+            .prop_map(|(hop_limit, nodes)| dymo::Content::Rerr { hop_limit, unreachable: nodes.into() }),
+        known().prop_map(dymo::Content::Hello),
+    ];
+    let lengths = (13..=255_u8, 6..=255_u8).prop_map(|(header, node)| dymo::Lengths { header, node });
+    (lengths, content).prop_map(|(lengths, content)| dymo::Message { lengths, content })
+}
+
+proptest! {
+    #[test]
+    fn messages_of_dymo_come_back_and_are_as_long_as_they_say(message in dymo_message()) {
+        let bytes = encoded(|out| own::dymo::encode(&message, out));
+        prop_assert_eq!(bytes.len() as u32, message.bytes());
+        prop_assert_eq!(own::dymo::decode(&bytes), Ok(message));
+    }
+
+    #[test]
+    fn no_bytes_make_the_decoder_of_dymo_panic(mut bytes in vec(any::<u8>(), 0..80), kind in 79..85_u8) {
+        let _ = own::dymo::decode(&bytes);
+        bytes.insert(0, kind);
+        let _ = own::dymo::decode(&bytes);
     }
 }

@@ -11,8 +11,8 @@ use manetlab_core::wire::ConnectionId;
 use manetlab_core::wire::tcp::{AckSigns, SackBlocks, Segment};
 use manetlab_core::wire::{
     Ecn, FlowId, IP_HEADER_BYTES, NodeId, Packet, Payload, RoutingHeader, adv as adv_wire, aodv as aodv_wire,
-    babel as babel_wire, batman as batman_wire, dsdv as dsdv_wire, dsr as dsr_wire, lunar as lunar_wire,
-    olsr as olsr_wire, tsr as tsr_wire,
+    babel as babel_wire, batman as batman_wire, dsdv as dsdv_wire, dsr as dsr_wire, dymo as dymo_wire,
+    lunar as lunar_wire, olsr as olsr_wire, tsr as tsr_wire,
 };
 
 use super::input::{Input, ME, NODES};
@@ -322,6 +322,7 @@ impl Bench {
                 Some(Payload::Lunar(message))
             }
             RoutingKind::Olsr => Some(Payload::Olsr(olsr_packet(input))),
+            RoutingKind::Dymo => Some(Payload::Dymo(dymo_message(input))),
             RoutingKind::Babel => Some(Payload::Babel(babel_packet(input))),
             RoutingKind::Batman => {
                 if is_data && !input.once_in(4) {
@@ -468,6 +469,28 @@ fn batman_packet(input: &mut Input<'_>) -> batman_wire::Packet {
     };
     let ogms = (0..=input.below(4)).map(|_| ogm(input)).collect();
     batman_wire::Packet { form: batman_wire::Form::Adv { tvlv_bytes: 28 }, ogms }
+}
+
+fn dymo_message(input: &mut Input<'_>) -> dymo_wire::Message {
+    use dymo_wire::{Content, Known, Lengths, Message, RouteMessage};
+    let known = |input: &mut Input<'_>| Known { node: input.node(), seqno: input.number() as u16 };
+    let route = |input: &mut Input<'_>| RouteMessage {
+        hop_limit: input.byte(),
+        hop_count: input.byte(),
+        target: if input.once_in(2) { ME } else { input.node() },
+        target_seqno: input.number() as u16,
+        path: (0..input.below(5)).map(|_| known(input)).collect(),
+    };
+    let content = match input.below(5) {
+        0 | 1 => Content::Rreq(route(input)),
+        2 => Content::Rrep(route(input)),
+        3 => {
+            let unreachable = (0..input.below(4)).map(|_| known(input)).collect();
+            Content::Rerr { hop_limit: input.byte(), unreachable }
+        }
+        _ => Content::Hello(known(input)),
+    };
+    Message { lengths: Lengths { header: 13, node: 10 }, content }
 }
 
 fn babel_packet(input: &mut Input<'_>) -> babel_wire::Packet {

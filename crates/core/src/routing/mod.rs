@@ -20,6 +20,7 @@ mod by_node;
 mod changes;
 pub mod dsdv;
 pub mod dsr;
+pub mod dymo;
 pub mod flooding;
 mod known;
 pub mod lunar;

@@ -19,6 +19,7 @@ mod custom;
 pub mod density;
 pub mod dsdv;
 pub mod dsr;
+pub mod dymo;
 mod ethernet;
 mod ids;
 pub mod lunar;

@@ -6,7 +6,7 @@ use super::custom::{CustomHeader, CustomMessage};
 use super::density::Announcement;
 use super::ids::{ConnectionId, FlowId, NodeId};
 use super::udp::Datagram;
-use super::{adp, adv, aodv, babel, batman, dsdv, dsr, lunar, olsr, rtp, tcp};
+use super::{adp, adv, aodv, babel, batman, dsdv, dsr, dymo, lunar, olsr, rtp, tcp};
 use crate::kernel::Time;
 
 /// Bytes of an IPv4 header without options (RFC 791 §3.1).
@@ -149,6 +149,8 @@ pub enum Payload {
     Babel(babel::Packet),
     /// Messages of B.A.T.M.A.N.
     Batman(batman::Packet),
+    /// A message of DYMO.
+    Dymo(dymo::Message),
     /// A message that only its protocol understands.
     Custom(CustomMessage),
 }
@@ -256,6 +258,7 @@ impl Packet {
             Payload::Olsr(packet) => packet.name(),
             Payload::Babel(packet) => packet.name(),
             Payload::Batman(_) => "ogm",
+            Payload::Dymo(message) => message.name(),
             Payload::Custom(message) => message.name,
         }
     }

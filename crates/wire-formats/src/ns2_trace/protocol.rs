@@ -15,6 +15,7 @@ pub(super) fn kind(packet: &Packet) -> &'static str {
         Payload::Olsr(_) => "OLSR",
         Payload::Babel(_) => "Babel",
         Payload::Batman(_) => "BATMAN",
+        Payload::Dymo(_) => "DYMO",
         Payload::Nothing if packet.dsr().is_some() => "DSR",
         Payload::Datagram(_, datagram) if datagram.rtp.is_some() => "rtp",
         _ => packet.name(),

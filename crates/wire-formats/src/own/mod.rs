@@ -11,6 +11,7 @@ pub mod adv;
 pub mod bus;
 pub mod custom;
 pub mod dsdv;
+pub mod dymo;
 pub mod lunar;
 
 use crate::reader::Malformed;
@@ -25,6 +26,8 @@ pub(crate) mod kind {
     pub(crate) const ADP_ACK: u8 = 33;
     pub(crate) const ERDN: u8 = 48;
     pub(crate) const ERSN: u8 = 49;
+    /// Of the four messages, in the order of `Content`.
+    pub(crate) const DYMO: [u8; 4] = [80, 81, 82, 83];
     pub(crate) const CUSTOM_MESSAGE: u8 = 112;
     pub(crate) const CUSTOM_HEADER: u8 = 113;
 }
