@@ -403,6 +403,8 @@ mod tests {
             (RoutingKind::Babel, _) => Terms { pace: Pace { settled_s: 40.0, recovered_s: 80.0 }, ..BEST },
             // A way that carries nothing any more loses its rank within a few messages.
             (RoutingKind::Batman, _) => Terms { pace: Pace { settled_s: 20.0, recovered_s: 60.0 }, ..BEST },
+            // Replies go back the way that requests came, and nobody acknowledges them.
+            (RoutingKind::Dymo, _) => Terms { one_way: [Nothing, All], ..BEST },
             _ => BEST,
         }
     }
