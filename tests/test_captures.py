@@ -167,6 +167,33 @@ def test_tshark_reads_every_tlv_of_babel(tmp_path: Path, over: str) -> None:
     assert {"4", "5", "6", "8", "9"} <= whats
 
 
+@pytest.mark.parametrize("routing", ["dymo:dymo-hello", "dymo:aodvv2"])
+def test_tshark_reads_every_message_of_dymo(tmp_path: Path, routing: str) -> None:
+    # A relay that is down makes errors.
+    down = [{"node": 2, "at_s": 12.0, "for_s": 8.0}]
+    result, pcap, _ = captured(tmp_path, **(CHAIN | {"duration_s": 20.0}), routing=routing, failures=down)
+    kinds = {"rreq": "80", "rrep": "81", "rerr": "82", "hello": "83"}
+    sent = {each["uid"]: each for each in records(result, "sent") if each["what"] in kinds}
+    node, seqno, target = (f"manetlab.dymo.{name}" for name in ("node", "seqno", "target"))
+    fields = ("frame.packet_id", "manetlab.kind", node, seqno, target, "udp.length", "_ws.malformed")
+    read = tshark(pcap, *fields, "_ws.lua.error", where="radiotap && udp.port == 653")
+    whats = set()
+    for row in read:
+        packet = sent[int(row["frame.packet_id"])]
+        nodes = row[node].split(",")
+        assert (row["manetlab.kind"], row["_ws.malformed"]) == (kinds[packet["what"]], "")
+        assert row["_ws.lua.error"] == "" and packet["bytes"] == int(row["udp.length"]) + 20
+        assert len(row[seqno].split(",")) == len(nodes)
+        if packet["what"] == "rreq":
+            assert (nodes[0], row[target]) in {(address(0), address(3)), (address(3), address(0))}
+            # Who passes it on appends itself, or nobody does.
+            assert nodes[-1] == (address(packet["node"]) if routing == "dymo:dymo-hello" else nodes[0])
+        if packet["what"] == "hello":
+            assert nodes == [address(packet["node"])]
+        whats.add(packet["what"])
+    assert whats == {"rreq", "rrep", "rerr"} | ({"hello"} if routing == "dymo:dymo-hello" else set())
+
+
 def test_tshark_reads_every_message_and_header_of_batman_adv(tmp_path: Path) -> None:
     result, pcap, _ = captured(tmp_path, **CHAIN, routing="batman")
     sent = {each["uid"]: each for each in records(result, "sent")}

@@ -146,7 +146,9 @@ def test_failures_that_cannot_be_are_told(failure: dict[str, Any], told: str) ->
 
 # Crashes.
 
-PROTOCOLS = ("aodv", "dsdv", "dsr", "tsr", "adv", "olsr", "babel", "batman", "lunar", "flooding", "static")
+PROTOCOLS = (
+    *("aodv", "dsdv", "dsr", "tsr", "adv", "olsr", "babel", "batman", "dymo", "lunar", "flooding", "static"),
+)
 
 
 @pytest.mark.parametrize("routing", [*PROTOCOLS, "aodv:dyer-2002"])

@@ -99,8 +99,8 @@ class Scenario(InputTable):
         "The number of the replication, part of every stream's name.", 0, LARGEST_SEED, 0
     )
     routing: str = text(
-        "aodv, dsdv, dsr, tsr, adv, lunar, olsr, babel, batman, dymo, flooding or static; PROTOCOL:SET names a "
-        "parameter set. A protocol in Python is given as its class, a subclass of manetlab.Routing, or as "
+        "aodv, dsdv, dsr, tsr, adv, lunar, olsr, babel, batman, dymo, flooding or static; PROTOCOL:SET names "
+        "a parameter set. A protocol in Python is given as its class, a subclass of manetlab.Routing, or as "
         "python:module.Class.",
         "aodv",
     )

@@ -1,10 +1,10 @@
 //! Messages of DYMO, in UDP datagrams to port 653. The drafts build them of elements, and later of RFC 5444's
 //! blocks; these have the same lengths.
 //!
-//! A request or reply (kinds 80, 81) and a hello (83): kind, links that it may cross, links that it has crossed,
-//! length of the header, length of a node, target (4), target's number (2), zeros. A route error (82): kind,
-//! links that it may cross, length of the header, length of a node, zeros. Then the nodes: address (4), number
-//! (2), zeros.
+//! A request or reply (kinds 80, 81) and a hello (83): kind, links that it may cross, links that it has
+//! crossed, length of the header, length of a node, target (4), target's number (2), zeros. A route error
+//! (82): kind, links that it may cross, length of the header, length of a node, zeros. Then the nodes:
+//! address (4), number (2), zeros.
 
 use manetlab_core::wire::NodeId;
 use manetlab_core::wire::dymo::{Content, Known, Lengths, Message, RouteMessage};

@@ -4,9 +4,9 @@
 //! Read first: draft-ietf-manet-dymo-24 (2012) and, for the early form, what DYMO-FAU does after
 //! draft-ietf-manet-dymo-02 (2005).
 //!
-//! **Implemented.** Requests with growing hop limits, a rate limit and pauses; replies by the target; routes to
-//! all nodes of a message's path; only better copies of a request are passed on; route errors; expiry; link
-//! failures by the MAC or by missing hellos; the packet buffer.
+//! **Implemented.** Requests with growing hop limits, a rate limit and pauses; replies by the target;
+//! routes to all nodes of a message's path; only better copies of a request are passed on; route errors;
+//! expiry; link failures by the MAC or by missing hellos; the packet buffer.
 //!
 //! **Not implemented.** Replies by nodes on the way, gateways and prefixes, several interfaces, other metrics
 //! than hops, RREP-ACK, unsupported elements of messages.
@@ -130,6 +130,9 @@ impl Routing for Dymo {
     }
 
     fn handle_incoming(&mut self, now: Time, packet: Packet, from: NodeId, actions: &mut Vec<Action>) {
+        if self.params.data_counts_as_hello || !packet.is_data() {
+            self.note_neighbour(now, from);
+        }
         if let Payload::Dymo(message) = &packet.payload {
             let content = message.content.clone();
             actions.push(Action::Consume(packet));
@@ -293,11 +296,11 @@ impl Dymo {
             self.searches.insert(dst, Search::Asks { sent, at });
             return;
         }
-        let at = now + self.params.rreq_pause(sent);
+        let is_last = sent + 1 == self.params.rreq_tries;
+        let at = now + self.params.rreq_pause(sent, is_last);
         self.searches.insert(dst, Search::Asks { sent: sent + 1, at });
         self.seqno = next_seqno(self.seqno);
         // The last one asks for any answer.
-        let is_last = sent + 1 == self.params.rreq_tries;
         let target_seqno = if is_last { 0 } else { self.table.seqno(dst) };
         let request = RouteMessage {
             hop_limit: self.params.hop_limit(sent),
@@ -342,6 +345,14 @@ impl Dymo {
                 }
                 self.learn(now, Offer { dst: from, seqno: sender.seqno, hops: 1, next_hop: from }, actions);
             }
+        }
+    }
+
+    /// Any packet from a neighbour shows that it is still there (RFC 3561 §6.9).
+    fn note_neighbour(&mut self, now: Time, from: NodeId) {
+        let patience = self.params.hello_patience();
+        if let Some(lost_at) = self.neighbours.get_mut(&from) {
+            *lost_at = now + patience;
         }
     }
 

@@ -15,7 +15,7 @@ params! {
         rreq_wait_s: f64 = 2.0, "s", "DYMO-FAU, draft-ietf-manet-dymo-24", [0.01, 1e4];
         /// Requests of a search.
         rreq_tries: u32 = 3, "", "DYMO-FAU, draft-ietf-manet-dymo-24", [1.0, 16.0];
-        /// Pause before the second request; it doubles with each further one.
+        /// Added to the wait before the second request; it doubles before each further one.
         rreq_backoff_s: f64 = 0.0, "s", "draft-ietf-manet-dymo-24: 1", [0.0, 1e4];
         /// After a search without an answer no other begins for so long.
         holddown_s: f64 = 0.0, "s", "draft-ietf-manet-dymo-24: 10", [0.0, 1e4];
@@ -27,8 +27,8 @@ params! {
         rreq_rate: f64 = 10.0, "1/s", "DYMO-FAU", [0.0, 1e4];
         /// Requests that it may originate at once.
         rreq_burst: u32 = 3, "", "DYMO-FAU", [1.0, 1000.0];
-        /// Nodes append themselves to the messages that they pass on, so that everyone on a path learns routes
-        /// to everyone before it.
+        /// Nodes append themselves to the messages that they pass on, so that everyone on a path learns
+        /// routes to everyone before it.
         path_accumulation: bool = true, "", "draft-ietf-manet-dymo-02";
         /// How long a request is remembered, so that only better copies are passed on.
         rreq_memory_s: f64 = 12.0, "s", "draft-ietf-manet-aodvv2-16", [0.1, 1e4];
@@ -44,6 +44,8 @@ params! {
         hello_interval_s: f64 = 1.0, "s", "RFC 3561 §10", [0.05, 1e4];
         /// Intervals without a hello after which a neighbour is lost.
         allowed_hello_loss: u32 = 2, "", "RFC 3561 §10", [1.0, 100.0];
+        /// Any packet from a neighbour counts as a hello; off: only messages of DYMO.
+        data_counts_as_hello: bool = true, "", "RFC 3561 §6.9";
         /// Maximum number of packets that wait for routes; the oldest is dropped first.
         buffer_packets: u32 = 50, "packet", "DYMO-FAU", [1.0, 100_000.0];
         /// How long a packet may wait for a route.
@@ -121,9 +123,9 @@ impl DymoParams {
         Lengths { header: header as u8, node: node as u8 }
     }
 
-    /// From one request of a search to the next; `before` were sent before the first of the two.
-    pub(super) fn rreq_pause(&self, before: u32) -> Span {
-        let backoff = self.rreq_backoff_s * f64::from(1_u32 << before.min(16));
+    /// From one request of a search, before which `before` were sent, to the next; from the last to the end.
+    pub(super) fn rreq_pause(&self, before: u32, is_last: bool) -> Span {
+        let backoff = if is_last { 0.0 } else { self.rreq_backoff_s * f64::from(1_u32 << before.min(16)) };
         Span::from_secs(self.rreq_wait_s + backoff)
     }
 }

@@ -103,15 +103,16 @@ fn after_a_search_in_vain_packets_are_dropped_for_a_while() {
     let mut node = machine(DymoParams::aodvv2());
     let mut actions = Vec::new();
     node.handle_outgoing(at(1.0), data(1, 1, 9, 0), &mut actions);
-    for seconds in [4.0, 8.0, 14.0] {
+    for seconds in [4.0, 8.0, 10.0] {
+        assert_eq!(node.next_timeout(), at(seconds));
         node.handle_timeout(at(seconds), &mut actions);
     }
     let dropped = Action::Drop(data(1, 1, 9, 0), DropReason::NoRoute);
     assert!(actions.contains(&dropped) && sent(&actions).len() == 3);
     actions.clear();
-    node.handle_outgoing(at(20.0), data(2, 1, 9, 0), &mut actions);
+    node.handle_outgoing(at(19.9), data(2, 1, 9, 0), &mut actions);
     assert_eq!(actions, [Action::Drop(data(2, 1, 9, 0), DropReason::NoRoute)]);
-    node.handle_outgoing(at(24.0), data(3, 1, 9, 0), &mut actions);
+    node.handle_outgoing(at(20.0), data(3, 1, 9, 0), &mut actions);
     assert_eq!(sent(&actions).len(), 1, "ten seconds later it asks again");
 }
 
@@ -214,6 +215,21 @@ fn hellos_are_said_while_data_goes_through_and_their_silence_breaks_links() {
     let after_s = error.map(|(time, _)| time.as_secs() - 20.0);
     assert!(after_s.is_some_and(|seconds| seconds < 2.1), "{after_s:?}");
     bench.assert_balanced();
+}
+
+#[test]
+fn any_packet_keeps_a_neighbour_or_messages_of_dymo_alone() {
+    for (data_counts_as_hello, lost_at) in [(true, 4.5), (false, 3.0)] {
+        let mut node = machine(DymoParams { hello: true, data_counts_as_hello, ..DymoParams::default() });
+        node.handle_incoming(at(0.5), data(1, 4, 1, 3), NodeId(3), &mut Vec::new());
+        assert!(node.neighbours.is_empty(), "data alone makes no neighbour");
+        hear(&mut node, at(1.0), 3, Content::Hello(known(3, 1)));
+        node.handle_incoming(at(2.5), data(2, 4, 1, 3), NodeId(3), &mut Vec::new());
+        assert_eq!(node.neighbours[&NodeId(3)], at(lost_at));
+        let mut actions = Vec::new();
+        node.handle_timeout(at(lost_at), &mut actions);
+        assert!(actions.contains(&Action::Notify(Notice::RouteFailed { dst: NodeId(3), told: false })));
+    }
 }
 
 #[test]
