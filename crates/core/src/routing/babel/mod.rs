@@ -84,6 +84,8 @@ struct Babel {
     heard: BTreeSet<NodeId>,
     asked: Vec<Tlv>,
     others_at: Time,
+    /// Requests that are for one neighbour, and when they go.
+    for_one: BTreeMap<NodeId, (Time, Vec<Tlv>)>,
 }
 
 impl Babel {
@@ -108,6 +110,7 @@ impl Babel {
             heard: BTreeSet::new(),
             asked: Vec::new(),
             others_at: Time::NEVER,
+            for_one: BTreeMap::new(),
         }
     }
 }
@@ -174,6 +177,7 @@ impl Routing for Babel {
         }
         self.repeat_retractions(now);
         self.send_what_is_due(now, actions);
+        self.send_requests(now, actions);
     }
 
     fn next_timeout(&self) -> Time {
@@ -181,7 +185,8 @@ impl Routing for Babel {
         let again = self.retractions.values().map(Repeats::at);
         let mine = [self.hello_at, self.dump_at, self.news_at, self.others_at];
         let tables = [self.table.next_timeout(), self.requests.next_timeout()];
-        links.chain(again).chain(mine).chain(tables).min().unwrap_or(Time::NEVER)
+        let for_one = self.for_one.values().map(|(at, _)| *at);
+        links.chain(again).chain(for_one).chain(mine).chain(tables).min().unwrap_or(Time::NEVER)
     }
 
     fn buffered(&self, _visit: &mut dyn FnMut(&Packet)) {}
@@ -189,7 +194,8 @@ impl Routing for Babel {
     fn remembered(&self, now: Time) -> Option<usize> {
         // Its own address, which waits to be told for ever, is none of what it knows of others.
         let news = self.news.iter().filter(|prefix| **prefix != self.node).count();
-        let waiting = self.retractions.len() + news + self.heard.len() + self.asked.len();
+        let waiting =
+            self.retractions.len() + news + self.heard.len() + self.asked.len() + self.for_one.len();
         Some(self.neighbours.len() + self.table.len(now) + self.requests.len() + waiting)
     }
 
@@ -237,10 +243,10 @@ impl Babel {
                 }
                 Tlv::RetractAll { .. } => self.retract_all_of(now, from, actions),
                 Tlv::RouteRequest(Some(prefix)) if prefix.is_broadcast() => {}
-                Tlv::RouteRequest(Some(prefix)) => self.tell_soon(now, prefix, self.params.urgent_s),
+                Tlv::RouteRequest(Some(prefix)) => self.tell_soon(now, prefix, self.params.triggered_s),
                 Tlv::RouteRequest(None) => self.dump_soon(now),
                 Tlv::SeqnoRequest { prefix, seqno, hop_count, .. } => {
-                    self.receive_seqno_request(now, from, prefix, (seqno, hop_count), actions);
+                    self.receive_seqno_request(now, from, prefix, (seqno, hop_count));
                 }
             }
         }
@@ -301,7 +307,7 @@ impl Babel {
         }
         self.reselect(now, prefix, actions);
         if !is_feasible {
-            self.ask_for_feasible(now, from, prefix, (seqno, metric.saturating_add(cost)), actions);
+            self.ask_for_feasible(now, from, prefix, (seqno, metric.saturating_add(cost)));
         } else if metric < INFINITY
             && self.requests.answered(prefix, seqno).is_some_and(|each| each.requester.is_some())
         {
@@ -310,25 +316,21 @@ impl Babel {
     }
 
     /// RFC 8966 §3.8.2.2, with what babeld 1.14 asks: is the route worth it?
-    fn ask_for_feasible(
-        &mut self,
-        now: Time,
-        from: NodeId,
-        prefix: NodeId,
-        (seqno, metric): (u16, u16),
-        actions: &mut Vec<Action>,
-    ) {
+    fn ask_for_feasible(&mut self, now: Time, from: NodeId, prefix: NodeId, (seqno, metric): (u16, u16)) {
         let Some(destination) = self.table.get(prefix) else { return };
         let Some(known) = destination.seqno(now) else { return };
-        let used = destination
-            .selected()
-            .filter(|(node, _)| *node != from)
-            .map_or(INFINITY, |(_, route)| route.metric);
+        let used = match destination.selected() {
+            // Where the route is kept nothing is lost: babeld does not ask.
+            Some((node, _)) if node == from && self.params.keeps_unfeasible => return,
+            Some((node, route)) if node != from => route.metric,
+            _ => INFINITY,
+        };
         if metric == INFINITY || used < metric.saturating_add(WORTH_ASKING) {
             return;
         }
         if known.wrapping_sub(seqno) <= FAR_BEHIND {
-            self.ask_for_number(now, prefix, known.wrapping_add(1), Some(from), actions);
+            // Once: the neighbour's next update that is not feasible asks again.
+            self.send_to(now, from, self.request(prefix, known.wrapping_add(1)));
         }
     }
 
@@ -339,7 +341,6 @@ impl Babel {
         from: NodeId,
         prefix: NodeId,
         (seqno, hop_count): (u16, u8),
-        actions: &mut Vec<Action>,
     ) {
         if prefix == self.node {
             if is_newer(seqno, self.seqno) {
@@ -357,12 +358,13 @@ impl Babel {
         let towards = selected.map(|(node, _)| node).filter(|node| *node != from);
         let towards = towards.or_else(|| destination.next_best(now, Some(from)));
         if hop_count >= 2
-            && !self.requests.is_redundant(now, prefix, seqno)
+            && !self.requests.is_redundant(prefix, seqno)
             && let Some(towards) = towards
         {
-            self.requests.add(prefix, Pending::passed_on(now, seqno, hop_count - 1, from));
+            let until = now + Span::from_secs(self.params.request_memory_s);
+            self.requests.add(prefix, Pending::passed_on(seqno, hop_count - 1, from, until));
             let tlv = Tlv::SeqnoRequest { prefix, seqno, hop_count: hop_count - 1, router: prefix };
-            self.send_to(now, towards, tlv, actions);
+            self.send_to(now, towards, tlv);
         }
     }
 
@@ -408,13 +410,14 @@ impl Babel {
             self.reselect(now, prefix, actions);
         }
         if before == INFINITY {
-            self.send_to(now, node, Tlv::RouteRequest(None), actions);
+            self.send_to(now, node, Tlv::RouteRequest(None));
         }
     }
 
     fn lose_neighbour(&mut self, now: Time, node: NodeId, actions: &mut Vec<Action>) {
         self.neighbours.remove(&node);
         self.heard.remove(&node);
+        self.for_one.remove(&node);
         for prefix in self.table.set_cost(node, None) {
             self.reselect(now, prefix, actions);
         }
@@ -441,7 +444,7 @@ impl Babel {
             }
             (Some((_, metric)), None) => {
                 actions.push(Action::Notify(Notice::RouteFailed { dst: prefix, told: true }));
-                self.lose_route(now, prefix, metric, actions);
+                self.lose_route(now, prefix, metric);
             }
             (Some((_, old)), Some((_, metric))) => {
                 self.tell_change(now, prefix, told, metric);
@@ -455,7 +458,7 @@ impl Babel {
 
     /// No feasible route is left: the neighbours are told, and the destination is asked for a new number
     /// (RFC 8966 §3.8.2.1).
-    fn lose_route(&mut self, now: Time, prefix: NodeId, metric: u16, actions: &mut Vec<Action>) {
+    fn lose_route(&mut self, now: Time, prefix: NodeId, metric: u16) {
         // What was never told need not be taken back, and forbids nothing.
         let Some(destination) = self.table.get(prefix).filter(|each| each.told.is_some()) else { return };
         let (number, to) = (destination.seqno(now), destination.next_best(now, None));
@@ -465,7 +468,7 @@ impl Babel {
         if metric <= HOPELESS
             && let Some(number) = number
         {
-            self.ask_for_number(now, prefix, number.wrapping_add(1), to, actions);
+            self.ask_for_number(now, prefix, number.wrapping_add(1), to);
         }
     }
 
@@ -480,32 +483,23 @@ impl Babel {
     }
 
     /// Asks for a number, of a neighbour or of all, and again until an answer comes.
-    fn ask_for_number(
-        &mut self,
-        now: Time,
-        prefix: NodeId,
-        seqno: u16,
-        to: Option<NodeId>,
-        actions: &mut Vec<Action>,
-    ) {
-        if self.requests.is_redundant(now, prefix, seqno) {
+    fn ask_for_number(&mut self, now: Time, prefix: NodeId, seqno: u16, to: Option<NodeId>) {
+        if self.requests.is_redundant(prefix, seqno) {
             return;
         }
-        let hop_count = self.params.request_hops as u8;
         let wait = Span::from_secs(self.params.request_wait_s);
         let repeats = Repeats::new(now, self.params.request_repeats, wait);
-        self.requests.add(prefix, Pending::own(now, seqno, hop_count, repeats));
+        let hop_count = self.params.request_hops as u8;
+        self.requests.add(prefix, Pending::own(seqno, hop_count, repeats));
         match to {
-            Some(to) => {
-                self.send_to(
-                    now,
-                    to,
-                    Tlv::SeqnoRequest { prefix, seqno, hop_count, router: prefix },
-                    actions,
-                );
-            }
+            Some(to) => self.send_to(now, to, self.request(prefix, seqno)),
             None => self.ask_all(now, prefix, seqno, hop_count),
         }
+    }
+
+    /// A request of this node's own.
+    fn request(&self, prefix: NodeId, seqno: u16) -> Tlv {
+        Tlv::SeqnoRequest { prefix, seqno, hop_count: self.params.request_hops as u8, router: prefix }
     }
 
     fn ask_all(&mut self, now: Time, prefix: NodeId, seqno: u16, hop_count: u8) {
@@ -546,8 +540,8 @@ impl Babel {
     fn dump_soon(&mut self, now: Time) {
         let interval = Span::from_secs(self.params.hello_interval_s);
         if self.dumped.is_none_or(|dumped| dumped + interval <= now) {
-            let soon = now + roughly(self.params.urgent_s, &mut self.stream);
-            self.dump_at = self.dump_at.min(soon.max(self.hello_at.min(soon)));
+            let soon = now + roughly(self.params.triggered_s, &mut self.stream);
+            self.dump_at = self.dump_at.min(soon);
             self.dump_is_wanted = true;
         }
     }
@@ -672,11 +666,29 @@ impl Babel {
         }
     }
 
-    /// Sends a request to one neighbour.
-    fn send_to(&mut self, now: Time, to: NodeId, tlv: Tlv, actions: &mut Vec<Action>) {
-        let packet = self.packet(now, to, vec![tlv]);
-        let delay = roughly(self.params.request_s, &mut self.stream);
-        actions.push(Action::Send { packet, next_hop: to, delay });
+    /// Sends a request to one neighbour soon, with others that are for it.
+    fn send_to(&mut self, now: Time, to: NodeId, tlv: Tlv) {
+        let at = now + roughly(self.params.request_s, &mut self.stream);
+        let (due, waiting) = self.for_one.entry(to).or_insert((at, Vec::new()));
+        *due = at.min(*due);
+        if !waiting.contains(&tlv) {
+            waiting.push(tlv);
+        }
+    }
+
+    /// What is for one neighbour only, if its time has come.
+    fn send_requests(&mut self, now: Time, actions: &mut Vec<Action>) {
+        let due: Vec<NodeId> =
+            self.for_one.iter().filter(|(_, (at, _))| *at <= now).map(|(to, _)| *to).collect();
+        for to in due {
+            let Some((_, tlvs)) = self.for_one.remove(&to) else { continue };
+            let room = self.params.packet_bytes.saturating_sub(self.header_bytes());
+            let most = (room / tlvs.iter().map(Tlv::bytes).max().unwrap_or(1)).max(1);
+            for together in tlvs.chunks(most as usize) {
+                let packet = self.packet(now, to, together.to_vec());
+                actions.push(Action::Send { packet, next_hop: to, delay: Span::ZERO });
+            }
+        }
     }
 
     fn header_bytes(&self) -> u32 {

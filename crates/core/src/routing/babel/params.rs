@@ -45,6 +45,9 @@ params! {
         request_repeats: u32 = 3, "", "RFC 8966 appendix B", [0.0, 20.0];
         /// Hops that a request for a new sequence number may go.
         request_hops: u32 = 64, "hop", "RFC 8966 §3.8.2.1", [1.0, 255.0];
+        /// How long a request that was passed on is remembered, unless it is answered: others like it are
+        /// not passed on as long.
+        request_memory_s: f64 = 65.0, "s", "babeld 1.14", [0.0, 1e4];
         /// How long an urgent update waits: a route is lost, or new.
         urgent_s: f64 = 0.2, "s", "RFC 8966 appendix B", [0.0, 100.0];
         /// How long any other triggered update waits.

@@ -6,11 +6,6 @@ use std::collections::BTreeMap;
 use crate::kernel::{Span, Time};
 use crate::wire::NodeId;
 
-/// How long a request is remembered that was passed on (babeld 1.14).
-const REMEMBERED: Span = Span(65_000_000_000);
-/// For how long another one like it is not passed on.
-const REDUNDANT: Span = Span(1_000_000_000);
-
 /// What is sent again, and when.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Repeats {
@@ -45,21 +40,19 @@ pub(super) struct Pending {
     pub(super) hop_count: u8,
     /// The neighbour for whom it was passed on.
     pub(super) requester: Option<NodeId>,
-    since: Time,
     until: Time,
     repeats: Option<Repeats>,
 }
 
 impl Pending {
     /// One of this node's own.
-    pub(super) fn own(now: Time, seqno: u16, hop_count: u8, repeats: Repeats) -> Pending {
-        Pending { seqno, hop_count, requester: None, since: now, until: Time::NEVER, repeats: Some(repeats) }
+    pub(super) fn own(seqno: u16, hop_count: u8, repeats: Repeats) -> Pending {
+        Pending { seqno, hop_count, requester: None, until: Time::NEVER, repeats: Some(repeats) }
     }
 
-    /// One that is passed on.
-    pub(super) fn passed_on(now: Time, seqno: u16, hop_count: u8, requester: NodeId) -> Pending {
-        let until = now + REMEMBERED;
-        Pending { seqno, hop_count, requester: Some(requester), since: now, until, repeats: None }
+    /// One that is passed on, and remembered until `until`.
+    pub(super) fn passed_on(seqno: u16, hop_count: u8, requester: NodeId, until: Time) -> Pending {
+        Pending { seqno, hop_count, requester: Some(requester), until, repeats: None }
     }
 
     fn at(&self) -> Time {
@@ -76,12 +69,11 @@ impl Requests {
         self.0.insert(prefix, pending);
     }
 
-    /// Was the same asked for, or more: by this node itself, or just now by another?
-    pub(super) fn is_redundant(&self, now: Time, prefix: NodeId, seqno: u16) -> bool {
-        self.0.get(&prefix).is_some_and(|pending| {
-            let is_new = super::table::is_newer(seqno, pending.seqno);
-            !is_new && (pending.repeats.is_some() || pending.since + REDUNDANT > now)
-        })
+    /// Was the same asked for, or more, and not answered yet? Requests follow routes that need not be
+    /// feasible, and come back to where they were: what is forgotten too early goes in circles for as many
+    /// hops as it may.
+    pub(super) fn is_redundant(&self, prefix: NodeId, seqno: u16) -> bool {
+        self.0.get(&prefix).is_some_and(|pending| !super::table::is_newer(seqno, pending.seqno))
     }
 
     /// Takes out the request that an update with this number answers.
