@@ -1,5 +1,7 @@
 //! How much a file may ask for.
 
+use manetlab_core::mobility::FASTEST_MPS;
+
 use crate::error::{Fault, Parsed, ReadError};
 
 /// Bounds on what a file may say. They keep a typing error or a hostile file from costing memory or time
@@ -12,6 +14,8 @@ pub struct Limits {
     pub max_bytes: u64,
     /// Greatest speed, in m/s.
     pub max_speed: f64,
+    /// Are coordinates in metres for certain? Otherwise those that look like degrees are refused.
+    pub metres: bool,
     /// Greatest distance of a coordinate from zero, in m.
     pub max_coordinate_m: f64,
     /// Latest time, in whole seconds. At most 10^10, so that nanoseconds fit `u64`.
@@ -25,7 +29,8 @@ impl Default for Limits {
         Limits {
             max_nodes: manetlab_core::scenario::MAX_NODES as u32,
             max_bytes: 512 << 20,
-            max_speed: 1e5,
+            max_speed: FASTEST_MPS,
+            metres: false,
             max_coordinate_m: 1e7,
             max_time_s: 1_000_000_000,
             max_steps: 1_000_000,
@@ -34,6 +39,11 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// Those for text that manetlab wrote itself, of a movement that has been checked.
+    pub fn of_own_text() -> Limits {
+        Limits { metres: true, ..Limits::default() }
+    }
+
     /// Checks a file's length; to be called before the file is read into memory. The readers check again.
     ///
     /// # Errors

@@ -73,7 +73,7 @@ fn scenario(request: Request) -> Result<Scenario, Refused> {
     }
     let mut scenario: Scenario =
         serde_json::from_value(changed).map_err(|error| Refused(format!("scenario: {error}")))?;
-    let read = read_movement(movement.as_bytes(), "movement", &Limits::default());
+    let read = read_movement(movement.as_bytes(), "movement", &Limits::of_own_text());
     scenario.movement = read.map_err(|error| Refused(error.to_string()))?.trajectories;
     for each in moved {
         displace(&mut scenario.movement, each)?;
@@ -144,6 +144,17 @@ mod tests {
         let found = answer(&request);
         assert_eq!(hash(&found), expected(|_| {}));
         assert!(found.recording.is_empty());
+    }
+
+    /// A page's movement was checked where the page was made: a desk with three radios is none in degrees.
+    #[test]
+    fn a_network_of_some_metres_is_run() {
+        let movement = MOVEMENT.replace("200.0", "1.0").replace("400.0", "1.5");
+        let found = answer(&json!({"scenario": core(), "movement": movement}));
+        let wanted = expected(|scenario| {
+            scenario.movement = [0.0, 1.0, 1.5].map(|x| Trajectory::fixed(x, 0.0)).to_vec();
+        });
+        assert_eq!(hash(&found), wanted);
     }
 
     #[test]

@@ -20,6 +20,9 @@ pub use track::{Height, Presence, Sample, Track, TrackError, TrackFault, heights
 
 use crate::kernel::Time;
 
+/// The greatest speed of a node, in m/s.
+pub const FASTEST_MPS: f64 = 1e5;
+
 /// A point of the field, in metres.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Point {

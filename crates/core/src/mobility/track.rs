@@ -3,9 +3,9 @@
 //!
 //! Between two samples a node goes straight on at constant speed. Before the first it is where it is first
 //! seen, after the last where it is last seen. While it is absent it does not travel: it comes back where it
-//! is seen next.
+//! is seen next. Nor does it travel faster than [`FASTEST_MPS`]: it is suddenly where it is seen next.
 
-use super::{Command, Point, Trajectory};
+use super::{Command, FASTEST_MPS, Point, Trajectory};
 use crate::kernel::Time;
 
 /// Where a node is seen.
@@ -135,6 +135,9 @@ impl Track {
             return Some(Command::Jump { at, to: to.place });
         }
         let speed = from.place.distance(to.place) / to.at.since(from.at).as_secs();
+        if speed > FASTEST_MPS {
+            return Some(Command::Jump { at: to.at, to: to.place });
+        }
         Some(Command::GoTo { at: from.at, to: to.place, speed })
     }
 
@@ -216,6 +219,17 @@ mod tests {
         assert_eq!(path.top_speed(secs(99.0)), 10.0);
         let is_there = [0.0, 10.9, 11.0, 39.9, 40.0, 51.0].map(|at_s| path.is_present(secs(at_s)));
         assert_eq!(is_there, [true, true, false, false, true, false]);
+    }
+
+    /// Times of two receivers that differ by a little make great speeds.
+    #[test]
+    fn a_node_that_would_be_too_fast_is_suddenly_elsewhere() {
+        let samples =
+            vec![sample(0.0, 0.0, 0.0, 0.0), sample(1.0, 2e5, 0.0, 0.0), sample(5.0, 6e5, 0.0, 0.0)];
+        let path = path(track(samples, Vec::new()));
+        let xs = [0.999, 1.0, 3.0, 5.0].map(|at_s| path.position(secs(at_s)).x);
+        assert_eq!(xs, [0.0, 2e5, 4e5, 6e5]);
+        assert_eq!(path.top_speed(secs(9.0)), FASTEST_MPS);
     }
 
     #[test]

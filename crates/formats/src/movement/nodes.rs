@@ -7,6 +7,7 @@ use manetlab_core::mobility::{Command, Height, Path, Point, Presence, Trajectory
 
 use super::Movement;
 use crate::error::{Fault, Parsed};
+use crate::limits::Limits;
 use crate::tracks::looks_like_degrees;
 
 /// A coordinate's axis.
@@ -90,12 +91,14 @@ impl Nodes {
     }
 
     /// The movement; nodes that are not numbered 0, 1, 2 … are so, and keep their numbers as names.
-    pub(crate) fn finish(self) -> Parsed<Movement> {
+    pub(crate) fn finish(self, limits: &Limits) -> Parsed<Movement> {
         if self.0.is_empty() {
             let hint = "give a file of setdest; every node needs its X_ and Y_";
             return Err(Fault::new("no nodes", "comments only", "the start of at least one node", hint));
         }
-        self.check_metres()?;
+        if !limits.metres {
+            self.check_metres()?;
+        }
         let named = self.0.keys().zip(0u32..).any(|(&index, number)| index != number);
         let mut movement = Movement::default();
         for (index, node) in self.0 {

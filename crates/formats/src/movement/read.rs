@@ -33,7 +33,7 @@ const FORMS: &[&str] = &[
 pub fn read_movement(bytes: &[u8], name: &str, limits: &Limits) -> Result<Movement, ReadError> {
     let mut nodes = Nodes::default();
     each_line(bytes, name, limits, |number, line| nodes.take(number, statement(line, limits)?))?;
-    nodes.finish().map_err(|fault| fault.in_file(name, None))
+    nodes.finish(limits).map_err(|fault| fault.in_file(name, None))
 }
 
 fn statement(line: &str, limits: &Limits) -> Parsed<Statement> {

@@ -70,5 +70,5 @@ pub(super) fn of_calls(
     for (line, statement) in starts.into_values() {
         nodes.take(line, statement)?;
     }
-    nodes.finish().map(Some)
+    nodes.finish(limits).map(Some)
 }
