@@ -217,7 +217,7 @@ site: papers-pages $(SITE)/.installed
 	packaging/engine.sh
 	$(SITE)/bin/python packaging/site/assemble.py out/site/pages $(PAGES)
 	$(BIN)/manetlab view packaging/site/live.toml --live --title "A network to try" --output out/site/pages/live.html
-	$(BIN)/manetlab lab --output out/site/pages/lab.html
+	$(BIN)/manetlab lab --python --output out/site/pages/lab.html
 	$(BIN)/manetlab course --output out/site/pages/course
 	@cp packaging/site/zensical.toml out/site
 	cd out/site && $(abspath $(SITE))/bin/zensical build --strict

@@ -32,7 +32,7 @@ STACK: tuple[tuple[str, ...], ...] = (
     ("papers", "torture", "validation", "benches", "fuzz", "tests"),
     ("viewer", "python/manetlab"),
     ("crates/wasm", "crates/py", "crates/promises"),
-    ("crates/emulate",),
+    ("crates/emulate", "crates/resolver"),
     ("crates/formats", "crates/wire-formats", "crates/recording"),
     ("crates/core",),
 )
@@ -58,6 +58,7 @@ NOTES = {
     "viewer": "the page, TypeScript",
     "crates/wasm": "the core in a browser",
     "crates/py": "the core in Python",
+    "crates/resolver": "what resolving asks of the core",
     "crates/promises": "routing, tried",
     "crates/emulate": "the core in real time, between programs in namespaces",
     "crates/formats": "ns-2's files, read and written",

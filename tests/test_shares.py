@@ -17,7 +17,16 @@ from scipy.optimize import linprog
 
 from manetlab import InputError, Scenario, alone, alone_runs, chain_runs, parameters, run
 from manetlab.chain_throughput import Key, ThroughputRow, ThroughputTable, packaged, read
-from manetlab.shares import at_instant, max_min, mean_rates, rates_over_time, regions, varies
+from manetlab.shares import (
+    _within,
+    _within_plainly,
+    at_instant,
+    max_min,
+    mean_rates,
+    rates_over_time,
+    regions,
+    varies,
+)
 from tests.conftest import Cli
 
 ROW = [(200.0 * place, 0.0) for place in range(8)]
@@ -37,6 +46,18 @@ def test_the_papers_example() -> None:
             **dict.fromkeys("EF", Fraction(3, 8)),
         }
         assert found.bottlenecks == {**dict.fromkeys("ABCD", "alpha"), **dict.fromkeys("EF", "beta")}
+
+
+def test_regions_are_the_same_without_numpy() -> None:
+    drawn = random.Random(3)
+    places = [(drawn.uniform(0, 900), drawn.uniform(0, 900)) for _ in range(60)]
+    of_flows = [drawn.sample(range(60), length) for length in (2, 3, 5, 9)]
+    # Exactly at the range counts.
+    places[:2], of_flows[0] = [(0.0, 0.0), (150.0, 200.0)], [0, 2]
+    found = _within(places, of_flows, 250.0)
+    plainly = _within_plainly(places, of_flows, 250.0)
+    assert [[bool(each) for each in of_flow] for of_flow in found] == plainly
+    assert plainly[0][1] and any(not each for of_flow in plainly for each in of_flow)
 
 
 def test_a_long_flow_across_regions_of_different_load() -> None:

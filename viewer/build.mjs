@@ -22,7 +22,9 @@ if (process.argv[2] === "--tests") {
     return made.outputFiles[0].text.trim();
   };
   const worker = await entry("src/worker.ts", { format: "iife" });
-  const script = await entry("src/main.ts", { format: "iife", define: { WORKER_SOURCE: JSON.stringify(worker) } });
+  const resolver = await entry("src/resolver_worker.ts", { format: "iife" });
+  const sources = { WORKER_SOURCE: JSON.stringify(worker), RESOLVER_SOURCE: JSON.stringify(resolver) };
+  const script = await entry("src/main.ts", { format: "iife", define: sources });
   const style = await entry("src/style.css", {});
   // Within a page, nothing may look like the end of its element.
   if (/<\/(script|style)/i.test(script + style)) throw new Error("the script or the style would end its element");

@@ -14,8 +14,12 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use sha2::{Digest, Sha256};
 
 /// The roots of the crates that have a part in a run, and what is put before the names of their modules.
-const ROOTS: [(&str, &str); 3] =
-    [("../core/src/lib.rs", ""), ("../formats/src/lib.rs", "formats"), ("src/lib.rs", "py")];
+const ROOTS: [(&str, &str); 4] = [
+    ("../core/src/lib.rs", ""),
+    ("../formats/src/lib.rs", "formats"),
+    ("../resolver/src/lib.rs", "resolver"),
+    ("src/lib.rs", "py"),
+];
 /// What Python expects of this module: an extension built with another does not fit the Python sources.
 const STUB: &str = "../../python/manetlab/_core.pyi";
 /// Bytes of a digest that are kept: a change is not found with a chance of 2⁻⁶⁴.
@@ -40,7 +44,9 @@ fn main() -> Found<()> {
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
     fs::write(out.join("modules.rs"), text)?;
     fs::write(out.join("interface.txt"), digest(&fs::read_to_string(STUB)?))?;
-    for watched in ["build.rs", "src", "../core/src", "../formats/src", "../../Cargo.lock", STUB] {
+    for watched in
+        ["build.rs", "src", "../core/src", "../formats/src", "../resolver/src", "../../Cargo.lock", STUB]
+    {
         println!("cargo::rerun-if-changed={watched}");
     }
     Ok(())

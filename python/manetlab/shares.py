@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -96,23 +97,45 @@ def regions(
     Raises:
         InputError: A path names a node that does not exist, or is not a path.
     """
-    import numpy as np
-
     for flow, path in paths.items():
         _check_path(flow, path, len(positions))
     carriers = sorted({node for path in paths.values() for node in path})
     if not carriers:
         return {}
-    places = np.array([positions[node] for node in carriers], dtype=float)
     index = {node: place for place, node in enumerate(carriers)}
-    x, y = places[:, 0], places[:, 1]
-    near = (x[:, None] - x) ** 2 + (y[:, None] - y) ** 2 <= range_m * range_m
-    # One column a flow: is one of its nodes within range of each carrier?
-    within = [near[:, [index[node] for node in path]].any(axis=1) for path in paths.values()]
+    places = [positions[node] for node in carriers]
+    of_flows = [[index[node] for node in path] for path in paths.values()]
+    # Pages have no NumPy.
+    within = (_within_plainly if sys.platform == "emscripten" else _within)(places, of_flows, range_m)
     return {
         centre: tuple(flow for flow, of_flow in zip(paths, within, strict=True) if of_flow[place])
         for place, centre in enumerate(carriers)
     }
+
+
+def _within(
+    places: Sequence[tuple[float, float]], of_flows: Sequence[Sequence[int]], range_m: float
+) -> Sequence[Sequence[bool]]:
+    """For each flow, given as places' numbers, whether one of its nodes is within range of each place."""
+    import numpy as np
+
+    x, y = np.array(places, dtype=float).T
+    near = (x[:, None] - x) ** 2 + (y[:, None] - y) ** 2 <= range_m * range_m
+    return [near[:, of_flow].any(axis=1) for of_flow in of_flows]
+
+
+def _within_plainly(
+    places: Sequence[tuple[float, float]], of_flows: Sequence[Sequence[int]], range_m: float
+) -> Sequence[Sequence[bool]]:
+    """The same without NumPy, by the same operations."""
+
+    def is_near(one: tuple[float, float], other: tuple[float, float]) -> bool:
+        dx, dy = one[0] - other[0], one[1] - other[1]
+        return dx * dx + dy * dy <= range_m * range_m
+
+    return [
+        [any(is_near(place, places[node]) for node in of_flow) for place in places] for of_flow in of_flows
+    ]
 
 
 def _check_path(flow: object, path: Sequence[int], nodes: int) -> None:

@@ -2,7 +2,7 @@
 
 import { type Bytes, deflate, fromBase64, inflate, toBase64 } from "./bytes";
 import { literal, shownValue } from "./controls";
-import { editOf } from "./edits";
+import type { Edit } from "./edits";
 import { asMade, type Chosen, type Displacement, type LiveData, parseSeed } from "./requests";
 
 /** The most letters of a text in an address, when it is inflated. */
@@ -23,14 +23,14 @@ export async function choicesToLink(data: LiveData, chosen: Chosen): Promise<str
   return link.toString();
 }
 
-/** The choices that an address names; what it cannot mean on this page is an error in words. */
-export async function choicesOfLink(data: LiveData, value: string): Promise<Chosen> {
+/** The choices that an address names, of which `read` reads the scenario's text; what it cannot mean on this page is an error in words. */
+export async function choicesOfLink(data: LiveData, value: string, read: (text: string) => Promise<Edit>): Promise<Chosen> {
   const link = new URLSearchParams(value);
   const chosen = asMade(data);
   const text = link.get("text");
   if (text !== null) {
     const bytes = await inflate(fromBase64(text), MOST_LETTERS);
-    const edit = editOf(data, new TextDecoder().decode(bytes));
+    const edit = await read(new TextDecoder().decode(bytes));
     Object.assign(chosen, { edit, ...given(edit) });
   }
   const numberOf = (names: string[], key: string): number | undefined => {

@@ -1,13 +1,15 @@
 // The scenario's text in the page: opened, edited, run and saved.
 
 import { button, element } from "./dom";
-import { type Edit, editOf, Refusal } from "./edits";
+import type { Edit } from "./edits";
 import { save } from "./enlarge";
 import type { LiveData } from "./requests";
 import { forget, store, stored } from "./storage";
 
 /** The largest file that is opened, in bytes. */
 const MOST_BYTES = 1_000_000;
+const ANYTHING = "Everything that a scenario's file may say can be changed here. Python in the page reads it as the command line does; it takes a few seconds to begin.";
+const SINGLE_VALUES = "Parameters, flows, positions, chains and grids can be changed here. What the command line works out from several fields, such as random movement, radio ranges and profiles, stays as it was when the page was made; a page made with --python takes those too.";
 
 export class Editor {
   readonly root: HTMLDetailsElement;
@@ -17,12 +19,14 @@ export class Editor {
 
   /**
    * @param key Names the draft that the browser keeps.
+   * @param holdsPython The page resolves any scenario.
    * @param run Runs what the text says.
    */
   constructor(
     private readonly data: LiveData,
     private readonly key: string,
-    private readonly run: (edit: Edit) => void,
+    holdsPython: boolean,
+    private readonly run: (text: string) => void,
   ) {
     this.area = element("textarea", { id: "editor-text", rows: "14", spellcheck: "false", wrap: "off", autocomplete: "off", "aria-label": "The scenario as TOML", "aria-describedby": "editor-note editor-error" });
     const draft = stored(key);
@@ -34,7 +38,7 @@ export class Editor {
       event.stopPropagation();
     });
     this.file.addEventListener("change", () => void this.open());
-    const note = element("p", { class: "note", id: "editor-note" }, "Parameters, flows, positions, chains and grids can be changed here. What only the command line works out, such as random movement, radio ranges and profiles, stays as it was when the page was made.");
+    const note = element("p", { class: "note", id: "editor-note" }, holdsPython ? ANYTHING : SINGLE_VALUES);
     const actions = element(
       "div",
       { class: "actions" },
@@ -68,14 +72,8 @@ export class Editor {
   }
 
   private apply(): void {
-    try {
-      const edit = editOf(this.data, this.area.value);
-      this.tell("");
-      this.run(edit);
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      this.tell(error.message);
-    }
+    this.tell("");
+    this.run(this.area.value);
   }
 
   /** Says what is wrong. */

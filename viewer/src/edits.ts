@@ -1,9 +1,11 @@
 // What was changed in the text of the scenario, and how that changes what the engine runs.
 //
-// The command line alone turns every field into what is run. The page takes fields that are one value of it, flows and
-// fixed positions, and refuses others; in the command line's words where it has the same error (docs/decisions.md).
+// The command line's resolver alone turns every field into what is run. A page that holds Python has it: see resolver.ts. Any
+// other takes fields that are one value, flows and fixed positions, and refuses others; in the command line's words where it
+// has the same error (docs/decisions.md).
 
 import type { LiveData } from "./requests";
+import type { Resolved } from "./resolver";
 import { isTable, NotToml, parseToml, table, type Toml, toJson, toText, type Value } from "./toml";
 
 /** What a parameter may be, and what the command line says. */
@@ -24,6 +26,8 @@ export interface Edit {
   patches: string[];
   /** The movement as a file of ns-2, if it is another. */
   movement?: string;
+  /** What Python made of the text, in place of both. */
+  resolved?: Resolved;
   routing?: number;
   sender?: number;
   seed?: string;
@@ -36,6 +40,11 @@ export class Refusal extends Error {
   constructor(what: string, found: string, wanted: string, hint: string) {
     const lines = [["found", found], ["wanted", wanted], ["hint", hint]].filter(([, text]) => text !== "");
     super([what, ...lines.map(([name, text]) => `  ${`${name}:`.padEnd(7)} ${text}`)].join("\n"));
+  }
+
+  /** One that is printed already. */
+  static of(text: string): Refusal {
+    return new Refusal(text, "", "", "");
   }
 }
 

@@ -26,7 +26,7 @@ export class Engine {
   private stopping = new AbortController();
 
   private constructor(
-    private readonly module: WebAssembly.Module,
+    readonly module: WebAssembly.Module,
     private readonly source: string,
   ) {}
 

@@ -6,14 +6,15 @@ import { readLink } from "./clock";
 import { Fields } from "./controls";
 import { button, byId, element } from "./dom";
 import { Editor } from "./editor";
-import type { Edit } from "./edits";
+import { type Edit, editOf, Refusal } from "./edits";
 import { type Answer, Cancelled, Engine } from "./engine";
 import type { App } from "./main";
 import { Run } from "./model";
 import { Mover } from "./mover";
 import { Recording } from "./recording";
 import { type Repeated, Seeds } from "./seeds";
-import { asMade, type Chosen, type Choice, differences, type Displacement, type LiveData, parseSeed, protocolPatches, refusal, requestOf } from "./requests";
+import { asMade, changesOf, type Chosen, type Choice, differences, type Displacement, type LiveData, parseSeed, protocolPatches, refusal, requestOf } from "./requests";
+import { Resolver } from "./resolver";
 
 /** A total as it is shown; see python/manetlab/metrics.py. */
 export interface Metric {
@@ -91,9 +92,10 @@ class Live {
   private readonly controls: Fields;
   private readonly editor: Editor;
   private readonly seeds: Seeds;
+  private readonly resolver: Resolver | undefined;
   private readonly runButton = button("Run", () => void this.run(), { class: "primary", id: "live-run" });
   private readonly besideButton = button("Run beside", () => void this.run(true), { id: "live-beside", title: "Keep the runs that are shown, up to four", hidden: "" });
-  private readonly cancelButton = button("Cancel", () => this.engine.cancel(), { id: "live-cancel", hidden: "" });
+  private readonly cancelButton = button("Cancel", () => this.cancel(), { id: "live-cancel", hidden: "" });
   private readonly moveButton = button("Move nodes", () => this.toggleMoving(), { "aria-pressed": "false", id: "live-move" });
   private readonly resetButton = button("Reset", () => void this.reset(), { id: "live-reset", title: "Go back to the run as made" });
   private readonly progress = element("progress", { max: "1", "aria-label": "Part of the run that is over", hidden: "" });
@@ -111,15 +113,16 @@ class Live {
     private readonly viewer: Viewer,
   ) {
     this.chosen = asMade(data);
+    this.resolver = Resolver.of(data, engine.module);
     this.form = this.moveForm();
     this.fields = {
       routing: select("live-routing", data.routings),
       sender: select("live-sender", data.senders),
-      seed: data.draws.length > 0 ? select("live-seed", data.draws, true) : element("input", { id: "live-seed", inputmode: "numeric", size: "6", autocomplete: "off" }),
+      seed: data.draws.length > 0 && this.resolver === undefined ? select("live-seed", data.draws, true) : element("input", { id: "live-seed", inputmode: "numeric", size: "6", autocomplete: "off" }),
     };
     this.controls = new Fields(data.controls, data.listed, data.isNamed);
-    this.editor = new Editor(data, `manetlab-draft-${config.hash}`, (edit) => void this.runEdit(edit));
-    this.seeds = new Seeds(data, engine, config.metrics, () => this.shownRuns());
+    this.editor = new Editor(data, `manetlab-draft-${config.hash}`, this.resolver !== undefined, (text) => void this.runText(text));
+    this.seeds = new Seeds(data, engine, config.metrics, () => this.shownRuns(), this.resolver && ((chosen) => this.prepared(chosen)));
     this.mover = new Mover(
       () => this.app.stageList,
       (stage, node) => (stage.number === 0 ? undefined : this.made[stage.number - 1]?.chosen.moved.get(node)) ?? [0, 0],
@@ -146,7 +149,7 @@ class Live {
     const labelled = (label: string, field: HTMLElement): HTMLElement => element("label", {}, element("span", {}, label), field);
     const bar = element("section", { id: "live", "aria-label": "Change the scenario and run it" }, labelled("Routing", fields.routing));
     if (data.senders.length > 0) bar.append(labelled("TCP sender", fields.sender));
-    if (data.draws.length !== 1) bar.append(labelled("Seed", fields.seed));
+    if (data.draws.length !== 1 || this.resolver !== undefined) bar.append(labelled("Seed", fields.seed));
     bar.append(this.moveButton, this.runButton, this.besideButton, this.cancelButton, this.resetButton, this.progress, element("div", {}, this.status, this.verdict));
     if (data.controls.length + data.listed.length > 0) bar.append(this.controls.root);
     if (!data.isEditorOpen) bar.append(this.editor.root);
@@ -218,12 +221,49 @@ class Live {
   }
 
   /** Runs what the scenario's text says, with nothing changed but what it says. */
-  private async runEdit(edit: Edit): Promise<void> {
+  private async runText(text: string): Promise<void> {
     if (this.isRunning) return this.editor.tell("a run is being made\n  hint:   wait for it, or cancel it");
-    const isChanged = edit.patches.length > 0 || edit.movement !== undefined;
+    const edit = await this.whileRunning("Reading the text …", () => this.edit(text));
+    if (edit === undefined) return;
+    const isChanged = edit.patches.length > 0 || edit.movement !== undefined || (edit.resolved !== undefined && edit.names.length > 0);
     this.chosen = { ...asMade(this.data), ...given(edit), ...(isChanged ? { edit } : {}) };
     this.showFields();
     await this.run();
+  }
+
+  /** The edit that a text is: Python's, if the page holds it. Throws a `Refusal`. */
+  private async edit(text: string): Promise<Edit> {
+    return this.resolver === undefined ? editOf(this.data, text) : this.resolver.edit(text);
+  }
+
+  /** Does something that can be cancelled; what is wrong with the text is told beside it, and there is no result. */
+  private async whileRunning<T>(words_: string, make: () => Promise<T>): Promise<T | undefined> {
+    this.setRunning(true);
+    this.say(words_);
+    this.tell("running");
+    try {
+      return await make();
+    } catch (error) {
+      const isCancelled = error instanceof Cancelled;
+      this.say(isCancelled ? "The run was cancelled." : "The run was not made: see the text.", !isCancelled);
+      if (!isCancelled) this.editor.tell(words(error));
+      this.tell(isCancelled ? "cancelled" : error instanceof Refusal ? "refused" : "failed");
+      return undefined;
+    } finally {
+      this.setRunning(false);
+    }
+  }
+
+  /** The same choices with what Python makes of them, where the text alone or the page's draws do not say it. */
+  private async prepared(chosen: Chosen): Promise<Chosen> {
+    const changes = this.resolver && changesOf(this.data, chosen);
+    if (this.resolver === undefined || changes === undefined) return chosen;
+    return { ...chosen, resolved: await this.resolver.resolve(chosen.edit?.text ?? this.data.toml, changes) };
+  }
+
+  private cancel(): void {
+    this.engine.cancel();
+    this.resolver?.stop();
   }
 
   /** The choices of all runs that are shown, the run as made first. */
@@ -237,7 +277,7 @@ class Live {
     const wanted = LINKED.map((key) => link.get(key)).filter((each) => each !== undefined);
     for (const value of wanted) {
       try {
-        this.chosen = await choicesOfLink(this.data, value);
+        this.chosen = await choicesOfLink(this.data, value, (text) => this.edit(text));
       } catch (error) {
         this.say(`The link cannot be followed: ${words(error)}`, true);
         return;
@@ -260,7 +300,8 @@ class Live {
     this.say("Running …");
     this.tell("running");
     try {
-      const answer = await this.engine.run(requestOf(this.data, chosen, true), (part) => {
+      const prepared = await this.prepared(chosen);
+      const answer = await this.engine.run(requestOf(this.data, prepared, true), (part) => {
         this.progress.value = part;
       });
       await this.shown(chosen, answer, isBeside && this.made.length < MOST_MADE ? this.made : isBeside ? this.made.slice(0, -1) : []);
@@ -335,7 +376,7 @@ class Live {
 
   /** Goes back to the run as made, alone. */
   private async reset(): Promise<void> {
-    this.engine.cancel();
+    this.cancel();
     this.seeds.cancel();
     this.chosen = asMade(this.data);
     this.made = [];

@@ -3,6 +3,7 @@
 // Scenarios are text here and are never parsed: their seeds can exceed 2⁵³, and JavaScript's numbers would round them.
 
 import type { Edit, Known } from "./edits";
+import type { Changes, Resolved } from "./resolver";
 import { type Control, type Listed, patchOf, shownValue, withUnit } from "./controls";
 
 /** One of the values that the page offers, and how it changes the scenario: a merge patch as text. */
@@ -73,6 +74,8 @@ export interface Chosen {
   options: number[];
   /** What the scenario's text says otherwise. */
   edit?: Edit;
+  /** What Python makes of the text with these choices, if another than of the text alone. */
+  resolved?: Resolved;
 }
 
 export function asMade(data: LiveData): Chosen {
@@ -89,6 +92,7 @@ function variantKey(data: LiveData, { options, seed }: Chosen): string | undefin
 /** Why the page cannot make the chosen run; undefined if it can. */
 export function refusal(data: LiveData, chosen: Chosen): string | undefined {
   const key = variantKey(data, chosen);
+  if (key !== undefined && chosen.edit?.resolved !== undefined) return "The text decides this now: change it there, or go back to the original.";
   if (key === undefined || data.variants[key] !== undefined) return undefined;
   return data.refused[key] ?? "The page does not hold this combination.";
 }
@@ -110,6 +114,14 @@ export function parseSeed(text: string): string | undefined {
 }
 
 export function requestOf(data: LiveData, chosen: Chosen, isRecorded: boolean): string {
+  const moved = Array.from(chosen.moved, ([node, displacement]) => [node, ...displacement]);
+  const values = Array.from(chosen.values, ([number, json]) => patchOf(data.controls[number], json));
+  const after = `"moved":${JSON.stringify(moved)},"record":${isRecorded}}`;
+  const resolved = chosen.resolved ?? chosen.edit?.resolved;
+  if (resolved !== undefined) {
+    const { scenario, movement, beside } = resolved;
+    return `{"scenario":${scenario},"movement":${JSON.stringify(movement)},"beside":${beside},"changes":[${values.join()}],${after}`;
+  }
   const draw = data.draws.find((each) => each.name === chosen.seed);
   const key = variantKey(data, chosen);
   const variant = key === undefined ? undefined : data.variants[key];
@@ -119,14 +131,22 @@ export function requestOf(data: LiveData, chosen: Chosen, isRecorded: boolean): 
     ...protocolPatches(data, chosen.routing, chosen.sender),
     ...(chosen.edit?.patches ?? []),
     ...(variant === undefined ? [] : [variant.patch]),
-    ...Array.from(chosen.values, ([number, json]) => patchOf(data.controls[number], json)),
+    ...values,
   ];
-  const moved = Array.from(chosen.moved, ([node, displacement]) => [node, ...displacement]);
   const movement = JSON.stringify(chosen.edit?.movement !== undefined ? chosen.edit.movement : variant !== undefined ? data.movements[variant.movement] : (draw?.movement ?? data.movement));
-  return (
-    `{"scenario":${data.scenario},"movement":${movement},"changes":[${changes.join()}],` +
-    `"moved":${JSON.stringify(moved)},"record":${isRecorded}}`
-  );
+  return `{"scenario":${data.scenario},"movement":${movement},"changes":[${changes.join()}],${after}`;
+}
+
+/** What Python is to change of a text, so that it says what is chosen; undefined if the page has that already. */
+export function changesOf(data: LiveData, { edit, routing, sender, seed }: Chosen): Changes | undefined {
+  const isHeld = edit === undefined && (data.draws.length === 0 || data.draws.some(({ name }) => name === seed));
+  if (isHeld || (edit !== undefined && edit.resolved === undefined)) return undefined;
+  const of = { routing: edit?.routing ?? 0, sender: edit?.sender ?? 0, seed: edit?.seed ?? data.seed };
+  const changes: Changes = {};
+  if (routing !== of.routing) changes.routing = data.routings[routing].name;
+  if (sender !== of.sender) changes.sender = data.senders[sender].name;
+  if (seed !== of.seed) changes.seed = seed;
+  return Object.keys(changes).length > 0 ? changes : undefined;
 }
 
 /** What differs between the run as made and the chosen one: for each difference what it was and what it is. */

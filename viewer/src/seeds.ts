@@ -38,6 +38,8 @@ export class Seeds {
     private readonly engine: Engine,
     private readonly metrics: readonly Metric[],
     private readonly runs: () => Repeated[],
+    /** Adds what Python makes of choices; none if the page does not hold Python. */
+    private readonly prepare: ((chosen: Chosen) => Promise<Chosen>) | undefined,
   ) {
     const label = element("label", {}, element("span", {}, "Seeds"), this.count);
     this.root = element("details", { id: "seeds" }, element("summary", {}, "Repeat with other seeds"), element("div", { class: "actions" }, label, this.start, this.stop), this.told, this.results);
@@ -54,7 +56,7 @@ export class Seeds {
     this.count.setAttribute("aria-invalid", String(!isCount));
     if (!isCount) return this.tell(`Intervals need a whole number of seeds from 2 to ${MOST}.`);
     const runs = this.runs();
-    const seeds = seedsOf(this.data, count);
+    const seeds = seedsOf(this.data, count, this.prepare !== undefined);
     const tasks = runs.flatMap((run, i) => seeds.map((seed, k) => ({ i, k, chosen: { ...run.chosen, seed } })));
     const refused = tasks.map(({ chosen }) => refusal(this.data, chosen)).find((each) => each !== undefined);
     if (refused !== undefined) return this.tell(refused);
@@ -79,7 +81,8 @@ export class Seeds {
     const work = async (): Promise<void> => {
       while (next < tasks.length) {
         const { i, k, chosen } = tasks[next++];
-        const { result } = await this.engine.apart(requestOf(this.data, chosen, false), () => {}, this.stopping.signal);
+        const prepared = (await this.prepare?.(chosen)) ?? chosen;
+        const { result } = await this.engine.apart(requestOf(this.data, prepared, false), () => {}, this.stopping.signal);
         const made = JSON.parse(result) as { totals: Totals; result_hash: string };
         [found[i].totals[k], found[i].hashes[k]] = [made.totals, made.result_hash];
         this.tell(`${++done} of ${tasks.length} runs`);
@@ -138,9 +141,9 @@ export class Seeds {
   }
 }
 
-/** The first seeds from the scenario's own on: all that the page holds if movement or traffic are drawn. */
-export function seedsOf(data: LiveData, count: number): string[] {
-  if (data.draws.length > 0) return data.draws.slice(0, count).map(({ name }) => name);
+/** The first seeds from the scenario's own on: all that the page holds if movement or traffic are drawn, and it cannot draw. */
+export function seedsOf(data: LiveData, count: number, canDraw = false): string[] {
+  if (data.draws.length > 0 && !canDraw) return data.draws.slice(0, count).map(({ name }) => name);
   return Array.from({ length: count }, (_, i) => ((BigInt(data.seed) + BigInt(i)) % 2n ** 64n).toString());
 }
 

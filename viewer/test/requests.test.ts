@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { asMade, differences, type LiveData, parseSeed, requestOf } from "../src/requests";
+import { asMade, changesOf, differences, type LiveData, parseSeed, requestOf } from "../src/requests";
 
 const data: LiveData = {
   toml: "", where: "test.toml", keys: [], parameters: {}, fixed: [], times: {}, flowFields: {}, spacings: {}, isEditorOpen: false,
@@ -35,6 +35,22 @@ test("a request names the choices in order, and a pair in place of its parts", (
   assert.deepEqual([request.moved, request.record], [[[0, 1.5, -2]], false]);
   const paired = JSON.parse(requestOf({ ...data, pairs: { "1 1": '{"routing":"x"}' } }, chosen, false)) as { changes: object[] };
   assert.deepEqual(paired.changes.slice(1), [{ routing: "x" }]);
+});
+
+test("what Python made of a text is run as it is, with what is changed beside it", () => {
+  const resolved = { scenario: '{"seed":18446744073709551614}', movement: "$m", beside: "[{}]" };
+  const edit = { text: "t", patches: [], names: [], routing: 1, seed: "5", resolved };
+  const chosen = { ...asMade(data), edit, routing: 1, seed: "5", moved: new Map([[0, [1, 2] as [number, number]]]) };
+  const text = requestOf(data, chosen, true);
+  assert.equal(text, '{"scenario":{"seed":18446744073709551614},"movement":"$m","beside":[{}],"changes":[],"moved":[[0,1,2]],"record":true}');
+  assert.ok(requestOf(data, { ...chosen, resolved: { ...resolved, beside: "null" } }, true).includes('"beside":null'));
+  assert.equal(changesOf(data, chosen), undefined);
+  assert.deepEqual(changesOf(data, { ...chosen, routing: 0, seed: "6", sender: 1 }), { routing: "aodv", seed: "6", sender: "vegas" });
+  // Without a text, Python is needed only for draws that the page does not hold.
+  assert.equal(changesOf(data, { ...asMade(data), seed: "6" }), undefined);
+  const drawn = { ...data, seed: "1", draws: [{ name: "1", patch: "{}", movement: "m" }] };
+  assert.equal(changesOf(drawn, { ...asMade(drawn), routing: 1 }), undefined);
+  assert.deepEqual(changesOf(drawn, { ...asMade(drawn), seed: "9" }), { seed: "9" });
 });
 
 test("another draw brings its own movement", () => {

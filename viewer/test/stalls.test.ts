@@ -22,11 +22,13 @@ const data = {
   controls: [{ name: "tcp.window", kind: "integer", range: [1, 9], above: false, value: "4" }],
 } as unknown as LiveData;
 
+const noText = (): Promise<never> => Promise.reject(new Error("no text"));
+
 test("choices come back from an address, and what they cannot be is refused", async () => {
   const chosen = { ...asMade(data), routing: 1, seed: "7", options: [1], values: new Map([[0, "8"]]), moved: new Map([[3, [1.5, -2] as [number, number]]]) };
-  assert.deepEqual(await choicesOfLink(data, await choicesToLink(data, chosen)), chosen);
+  assert.deepEqual(await choicesOfLink(data, await choicesToLink(data, chosen), noText), chosen);
   assert.equal(await choicesToLink(data, asMade(data)), "");
-  for (const wrong of ["routing=olsr", "seed=x", "set.tcp.window=99", "moved=a", "list.0=c", "text=%%%"]) await assert.rejects(choicesOfLink(data, wrong), wrong);
+  for (const wrong of ["routing=olsr", "seed=x", "set.tcp.window=99", "moved=a", "list.0=c", "text=%%%"]) await assert.rejects(choicesOfLink(data, wrong, noText), wrong);
 });
 
 test("seeds go on from the scenario's own, past the largest from 0", () => {

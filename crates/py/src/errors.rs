@@ -1,135 +1,25 @@
-//! The core's errors as those of `manetlab.errors`.
+//! Errors as those of `manetlab.errors`.
 
-use manetlab_core::mobility::waypoint::{self, WaypointError};
-use manetlab_core::params::OutOfRange;
-use manetlab_core::scenario::{About, ScenarioError};
-use manetlab_core::traffic::{MAX_REPLIES, WebError};
 use manetlab_formats::ReadError;
+pub(crate) use manetlab_resolver::FROM_PYTHON;
+use manetlab_resolver::Told;
 use pyo3::import_exception;
 use pyo3::prelude::*;
 
 import_exception!(manetlab.errors, InputError);
 import_exception!(manetlab.errors, RunFailed);
 
-/// The hint where only manetlab's own Python could have gone wrong.
-pub(crate) const FROM_PYTHON: &str = "please report this: the package and its compiled part disagree";
-
 /// The Python error with these parts: what, where, found, wanted, hint.
 pub(crate) fn input_error(what: &str, place: &str, found: &str, wanted: &str, hint: &str) -> PyErr {
-    InputError::new_err((
-        what.to_owned(),
-        place.to_owned(),
-        found.to_owned(),
-        wanted.to_owned(),
-        hint.to_owned(),
-    ))
+    of_told(Told::new(what, place, found, wanted, hint))
+}
+
+/// The Python error of one that both hosts of the core have.
+pub(crate) fn of_told(told: Told) -> PyErr {
+    InputError::new_err((told.what, told.place, told.found, told.wanted, told.hint))
 }
 
 /// What a reader says about a file.
 pub(crate) fn of_reading(error: &ReadError) -> PyErr {
-    let place = error.line.map_or_else(|| error.file.to_string(), |line| format!("{}:{line}", error.file));
-    input_error(&error.what, &place, &error.found, &error.wanted, &error.hint)
-}
-
-/// What the core says about a scenario that came from `place`.
-pub(crate) fn of_scenario(error: &ScenarioError, place: &str) -> PyErr {
-    match error {
-        ScenarioError::OutOfRange(out) => of_range(out, place),
-        ScenarioError::Unusable { about, field, found, wanted } => {
-            input_error(&format!("{field} cannot be used"), place, found, wanted, hint_on(*about))
-        }
-    }
-}
-
-fn hint_on(about: About) -> &'static str {
-    match about {
-        About::Ends => "a flow needs two ends",
-        About::Node => "the number of nodes comes from the movement",
-        About::Times => "a longer duration, or an earlier start",
-        About::Nodes => "a scenario needs nodes, and not more than a computer holds",
-        About::Heights => "for example --set radio.path_loss=friis or --set movement.flat=true",
-        About::Value => "see `manetlab scenario show` for what the scenario says",
-    }
-}
-
-fn of_range(out: &OutOfRange, place: &str) -> PyErr {
-    input_error(
-        &format!("{} is outside its range", out.field),
-        place,
-        &out.found,
-        &out.wanted,
-        "`manetlab profile show rfc` lists every parameter with its unit",
-    )
-}
-
-/// What the generator of Web sessions says about its parameters.
-pub(crate) fn of_web(error: &WebError) -> PyErr {
-    let place = "traffic.web";
-    match error {
-        WebError::OutOfRange(out) => of_range(out, place),
-        WebError::TooFewNodes { needed, nodes } => input_error(
-            "too few nodes for the Web sessions",
-            place,
-            &format!("{nodes} nodes"),
-            &format!("at least {needed} nodes"),
-            "clients and servers are all on nodes of their own",
-        ),
-        WebError::BoundsCrossed { least, most } => input_error(
-            "the least reply is longer than the greatest",
-            place,
-            &format!("reply_min_bytes = {least}"),
-            &format!("at most reply_max_bytes, {most}"),
-            "swap the two values",
-        ),
-        WebError::TooLong { replies } => input_error(
-            "the Web sessions would fill the memory",
-            place,
-            &format!("about {:.0} million replies", replies / 1e6),
-            &format!("at most {:.0} million", MAX_REPLIES / 1e6),
-            "ask for fewer clients, cycles or replies",
-        ),
-    }
-}
-
-/// What the generator of random waypoint movement says about its parameters.
-pub(crate) fn of_waypoint(error: &WaypointError) -> PyErr {
-    let place = "movement.waypoint";
-    match error {
-        WaypointError::OutOfRange(out) => of_range(out, place),
-        WaypointError::Speeds { min, max } => input_error(
-            "the minimum speed is above the maximum",
-            place,
-            &format!("speed_min = {min} m/s"),
-            &format!("at most speed_max, {max} m/s"),
-            "swap the two values",
-        ),
-        WaypointError::StationaryAtRest => input_error(
-            "a stationary start needs a speed above 0",
-            place,
-            "speed_min = 0 m/s",
-            "a speed_min above 0",
-            "set speed_min to 0.1, or start to \"uniform\"",
-        ),
-        WaypointError::WrapNeedsSquare { width_m, height_m } => input_error(
-            "only a square wraps around",
-            place,
-            &format!("{width_m} m × {height_m} m"),
-            "height_m = width_m",
-            "or set boundary to \"classic\" or \"bounce\"",
-        ),
-        WaypointError::TooLong { commands } => {
-            too_long(*commands, place, "ask for fewer nodes, a shorter run or a longer pause")
-        }
-    }
-}
-
-/// What is said about movement of more commands than may be generated.
-pub(crate) fn too_long(commands: f64, place: &str, hint: &str) -> PyErr {
-    input_error(
-        "the movement would fill the memory",
-        place,
-        &format!("about {:.0} million changes of direction", commands / 1e6),
-        &format!("at most {:.0} million", waypoint::MAX_COMMANDS / 1e6),
-        hint,
-    )
+    of_told(Told::of_reading(error))
 }

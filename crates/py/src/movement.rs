@@ -3,22 +3,18 @@
 use std::fmt;
 use std::sync::OnceLock;
 
-use manetlab_core::kernel::{MAX_TIME_S, Span, Streams, Time};
-use manetlab_core::mobility::waypoint::{self, WaypointParams};
-use manetlab_core::mobility::{
-    Areas, Failure, Path, Point, Presence, Sample, Track, TrackError, Trajectory, areas, heights_differ,
-    with_failures,
-};
+use manetlab_core::kernel::{Span, Streams, Time};
+use manetlab_core::mobility::{Areas, Failure, Path, Presence, Trajectory, heights_differ, waypoint};
 use manetlab_core::scenario::Params;
-use manetlab_core::topology::Graph;
 use manetlab_formats::tracks::Plane;
 use manetlab_formats::{Limits, read_movement_of_any_form, write_movement};
+use manetlab_resolver::movement::{self, Samples};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sha2::{Digest, Sha256};
 
-use crate::errors::{FROM_PYTHON, input_error, of_reading, of_waypoint, too_long};
+use crate::errors::{of_reading, of_told};
 
 /// Most nodes of a scenario.
 pub(crate) const MAX_NODES: u32 = manetlab_core::scenario::MAX_NODES as u32;
@@ -58,18 +54,6 @@ impl Movement {
     pub(crate) fn trajectories(&self) -> &[Trajectory] {
         &self.of_file.trajectories
     }
-}
-
-pub(crate) fn waypoint_params(params_json: &str) -> PyResult<WaypointParams> {
-    serde_json::from_str(params_json).map_err(|error| {
-        input_error(
-            "not the parameters of random waypoint",
-            "waypoint",
-            &error.to_string(),
-            "its parameters",
-            FROM_PYTHON,
-        )
-    })
 }
 
 #[pymethods]
@@ -118,24 +102,19 @@ impl Movement {
         present: Option<Vec<Vec<(f64, f64)>>>,
         name: &str,
     ) -> PyResult<Movement> {
-        let columns = Columns::new(py, &rows)?;
+        let samples = samples(py, &rows)?;
         let present = present.unwrap_or_else(|| vec![Vec::new(); labels.len()]);
         if present.len() != labels.len() {
             return Err(PyValueError::new_err("as many lists of presences as labels"));
         }
-        columns.check(labels.len())?;
-        py.detach(|| columns.trajectories(labels, present))
-            .map(Movement::new)
-            .map_err(|error| of_track(&error, name))
+        samples.check(labels.len()).map_err(PyValueError::new_err)?;
+        py.detach(|| samples.trajectories(labels, present, name)).map(Movement::new).map_err(of_told)
     }
 
     /// The names of the nodes; none if they are called by their numbers.
     #[getter]
     fn labels(&self) -> Option<Vec<String>> {
-        let all = self.trajectories();
-        let of =
-            |(number, node): (usize, &Trajectory)| node.label.clone().unwrap_or_else(|| number.to_string());
-        all.iter().any(|node| node.label.is_some()).then(|| all.iter().enumerate().map(of).collect())
+        movement::labels(self.trajectories())
     }
 
     /// Whether a node is ever higher than another, or than at another time.
@@ -157,10 +136,8 @@ impl Movement {
         let failures: Vec<Failure> =
             serde_json::from_str(failures_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
         let (streams, end) = (Streams::new(seed, replication), Time::from_secs(duration_s));
-        let trajectories = with_failures(self.trajectories(), &failures, &streams, end).map_err(|error| {
-            let wanted = "nodes that there are, up to a million failures";
-            input_error("nodes cannot fail like this", place, &error.to_string(), wanted, "see `failures`")
-        })?;
+        let trajectories =
+            movement::failing(self.trajectories(), &failures, &streams, end, place).map_err(of_told)?;
         let of_file = manetlab_formats::Movement { trajectories, ..self.of_file.clone() };
         Ok(Movement::of_file(of_file, self.remarks.clone()))
     }
@@ -235,16 +212,8 @@ impl Movement {
             band_width_m,
             speed_mps,
         };
-        let (duration, (seed, replication)) = (Span::from_secs(duration_s), streams);
-        let commands = given.commands(duration);
-        if commands > waypoint::MAX_COMMANDS {
-            return Err(too_long(
-                commands,
-                "movement.areas",
-                "ask for fewer nodes, a shorter run or a lower speed",
-            ));
-        }
-        Ok(Movement::new(py.detach(|| areas(&given, duration, &Streams::new(seed, replication)))))
+        let (duration, streams) = (Span::from_secs(duration_s), Streams::new(streams.0, streams.1));
+        py.detach(|| movement::areas(&given, duration, &streams)).map(Movement::new).map_err(of_told)
     }
 
     /// Random waypoint movement; `params_json` holds parameters of the section `waypoint`, the rest are
@@ -257,12 +226,9 @@ impl Movement {
         seed: u64,
         replication: u64,
     ) -> PyResult<Movement> {
-        let params = waypoint_params(params_json)?;
-        py.detach(|| {
-            waypoint::generate(&params, Span::from_secs(duration_s), &Streams::new(seed, replication))
-        })
-        .map(Movement::new)
-        .map_err(|error| of_waypoint(&error))
+        let params = movement::waypoint_params(params_json).map_err(of_told)?;
+        let (duration, streams) = (Span::from_secs(duration_s), Streams::new(seed, replication));
+        py.detach(|| movement::random(&params, duration, &streams)).map(Movement::new).map_err(of_told)
     }
 
     /// The movement as a file of ns-2, which reads back to the same movement.
@@ -295,23 +261,13 @@ impl Movement {
     /// When the last command is given, in s; 0 if there is none.
     #[getter]
     fn last_command_s(&self) -> f64 {
-        let last =
-            self.trajectories().iter().filter_map(|trajectory| trajectory.commands.last()).map(|c| c.at());
-        last.max().unwrap_or(Time::ZERO).as_secs()
+        movement::last_command(self.trajectories()).as_secs()
     }
 
     /// When the last node has arrived, changed its height, joined or left, in s; 0 if nothing ever changes.
     #[getter]
     fn ends_s(&self) -> f64 {
-        let last_of = |trajectory: &Trajectory| {
-            let arrives = Path::new(trajectory).legs().last().map(|leg| leg.start);
-            let commanded = trajectory.commands.last().map(|command| command.at());
-            let height = trajectory.heights.last().map(|height| height.at);
-            let stays = trajectory.present.iter().flat_map(|stay| [stay.from, stay.until]);
-            let known = stays.filter(|&edge| edge != Time::NEVER);
-            known.chain([arrives, commanded, height].into_iter().flatten()).max()
-        };
-        self.trajectories().iter().filter_map(last_of).max().unwrap_or(Time::ZERO).as_secs()
+        movement::ends(self.trajectories()).as_secs()
     }
 
     /// Where the nodes are at a time, in m.
@@ -337,18 +293,8 @@ impl Movement {
     ) -> PyResult<Vec<(u32, u32)>> {
         let params: Params =
             serde_json::from_str(params_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
-        Ok(py.detach(|| {
-            let paths: Vec<Path> = self.trajectories().iter().map(Path::new).collect();
-            let graph = Graph::of(&paths, Time::ZERO, params.link_range_m());
-            let sources: Vec<u32> =
-                (0..paths.len() as u32).filter(|&node| !graph.neighbours(node).is_empty()).collect();
-            let drawn = |from: &[u32], unit: f64| from[(unit * from.len() as f64) as usize];
-            let pair = |(first, second)| {
-                let src = drawn(&sources, first);
-                (src, drawn(&graph.within_hops(src, hops), second))
-            };
-            if sources.is_empty() { Vec::new() } else { draws.into_iter().map(pair).collect() }
-        }))
+        let range_m = params.link_range_m();
+        Ok(py.detach(|| movement::pairs_within_hops(self.trajectories(), range_m, hops, &draws)))
     }
 
     /// SHA-256 of the movement's ns-2 form, and of what that form lacks if there is any: names, heights, and
@@ -396,82 +342,18 @@ fn write_beside(movement: &[Trajectory], out: &mut impl fmt::Write) -> fmt::Resu
     Ok(())
 }
 
-fn of_track(error: &TrackError, name: &str) -> PyErr {
-    let wanted = "samples of finite coordinates, one a time, and presences in order that do not overlap";
-    input_error("the tracks cannot be used", name, &error.to_string(), wanted, FROM_PYTHON)
-}
-
 /// Columns of samples as Python gives them: node, time, x, y, height.
 type Rows<'py> =
     (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>);
 
 /// The same as numbers.
-struct Columns {
-    node: Vec<u32>,
-    t_s: Vec<f64>,
-    x_m: Vec<f64>,
-    y_m: Vec<f64>,
-    z_m: Option<Vec<f64>>,
-}
-
-impl Columns {
-    fn new(py: Python<'_>, rows: &Rows<'_>) -> PyResult<Columns> {
-        let numbers = |column: &Bound<'_, PyAny>| PyBuffer::<f64>::get(column)?.to_vec(py);
-        let columns = Columns {
-            node: PyBuffer::<u32>::get(&rows.0)?.to_vec(py)?,
-            t_s: numbers(&rows.1)?,
-            x_m: numbers(&rows.2)?,
-            y_m: numbers(&rows.3)?,
-            z_m: rows.4.as_ref().map(numbers).transpose()?,
-        };
-        let rows = columns.node.len();
-        let others = [Some(&columns.t_s), Some(&columns.x_m), Some(&columns.y_m), columns.z_m.as_ref()];
-        if others.into_iter().flatten().any(|column| column.len() != rows) {
-            return Err(PyValueError::new_err("columns of the same length"));
-        }
-        Ok(columns)
-    }
-
-    /// Checks that rows are of nodes that there are, and at times that there are.
-    fn check(&self, nodes: usize) -> PyResult<()> {
-        if self.node.iter().any(|&node| node as usize >= nodes) {
-            return Err(PyValueError::new_err("nodes that have a label"));
-        }
-        if self.t_s.iter().any(|t_s| !(0.0..=MAX_TIME_S).contains(t_s)) {
-            return Err(PyValueError::new_err(format!("times from 0 to {MAX_TIME_S} s")));
-        }
-        Ok(())
-    }
-
-    /// The ways of nodes with these names and presences.
-    fn trajectories(
-        &self,
-        labels: Vec<String>,
-        present: Vec<Vec<(f64, f64)>>,
-    ) -> Result<Vec<Trajectory>, TrackError> {
-        let presence = |&(from_s, until_s): &(f64, f64)| Presence {
-            from: Time::from_secs(from_s),
-            until: Time::from_secs(until_s),
-        };
-        let mut tracks: Vec<Track> = labels
-            .into_iter()
-            .zip(present)
-            .map(|(label, present)| Track {
-                label,
-                samples: Vec::new(),
-                has_heights: self.z_m.is_some(),
-                present: present.iter().map(presence).collect(),
-            })
-            .collect();
-        for (row, &node) in self.node.iter().enumerate() {
-            let sample = Sample {
-                at: Time::from_secs(self.t_s[row]),
-                place: Point { x: self.x_m[row], y: self.y_m[row] },
-                z_m: self.z_m.as_ref().map_or(0.0, |column| column[row]),
-            };
-            tracks[node as usize].samples.push(sample);
-        }
-        tracks.iter_mut().for_each(|track| track.samples.sort_by_key(|sample| sample.at));
-        tracks.into_iter().map(Track::trajectory).collect()
-    }
+fn samples(py: Python<'_>, rows: &Rows<'_>) -> PyResult<Samples> {
+    let numbers = |column: &Bound<'_, PyAny>| PyBuffer::<f64>::get(column)?.to_vec(py);
+    Ok(Samples {
+        node: PyBuffer::<u32>::get(&rows.0)?.to_vec(py)?,
+        t_s: numbers(&rows.1)?,
+        x_m: numbers(&rows.2)?,
+        y_m: numbers(&rows.3)?,
+        z_m: rows.4.as_ref().map(numbers).transpose()?,
+    })
 }

@@ -14,7 +14,7 @@ use manetlab_recording::lines::JsonLines;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
-use crate::errors::{FROM_PYTHON, RunFailed, input_error, of_scenario};
+use crate::errors::{RunFailed, of_told};
 use crate::interrupts::Rest;
 use crate::json;
 use crate::movement::Movement;
@@ -39,12 +39,8 @@ pub(crate) fn hold_back_panic_messages() {
 }
 
 pub(crate) fn parse(scenario_json: &str, movement: &Movement, place: &str) -> PyResult<Scenario> {
-    let mut scenario: Scenario = serde_json::from_str(scenario_json).map_err(|error| {
-        input_error("this is not a scenario", place, &error.to_string(), "a scenario", FROM_PYTHON)
-    })?;
-    scenario.movement = movement.trajectories().to_vec();
-    scenario.check().map_err(|error| of_scenario(&error, place))?;
-    Ok(scenario)
+    manetlab_resolver::checked(serde_json::from_str(scenario_json), movement.trajectories(), place)
+        .map_err(of_told)
 }
 
 /// Checks a scenario, which came from `place`, and returns it with every value written out.

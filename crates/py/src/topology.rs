@@ -1,23 +1,22 @@
 //! The topology that a movement makes, looked at without the interpreter's lock.
 
 use manetlab_core::kernel::{Span, Streams, Time};
-use manetlab_core::mobility::{Path, waypoint};
-use manetlab_core::radio::{NodeRadio, Surroundings, WallSpec};
-use manetlab_core::routing::RouteTable;
-use manetlab_core::scenario::{LinkRate, Links, Params, Scenario, WiredLink};
+use manetlab_core::mobility::waypoint;
+use manetlab_core::scenario::{Links, Params, Scenario};
 use manetlab_core::topology::{
-    End, Field, Hold, LinkRule, PathMeasures, Query, Searched, analyse, hop_times, hops_over_time,
+    Field, Hold, LinkRule, PathMeasures, Query, Searched, analyse, hop_times, hops_over_time,
     links_over_time, reach as reach_of, search,
 };
-use manetlab_core::wire::NodeId;
+use manetlab_resolver::movement::waypoint_params;
+use manetlab_resolver::{Told, paths};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use crate::errors::of_waypoint;
+use crate::errors::of_told;
 use crate::interrupts::interrupted;
 use crate::json;
-use crate::movement::{Movement, waypoint_params};
+use crate::movement::Movement;
 use crate::running::parse;
 
 /// A topology with the range that it was found for.
@@ -121,15 +120,6 @@ pub(crate) fn reach(
     found.ok_or_else(|| PyKeyboardInterrupt::new_err(()))
 }
 
-/// What a scenario's surroundings are, and what draws its fields.
-#[derive(Deserialize)]
-struct Around {
-    seed: u64,
-    replication: u64,
-    radios: Vec<NodeRadio>,
-    walls: Vec<WallSpec>,
-}
-
 /// For each pair of nodes those of a shortest path between them at a time, both ends included: the path that
 /// static routes take. None where there is no path. A link is one over which unicast data frames are received
 /// under the parameters `params_json`, where nodes and links have the rates `rates_json`, or one of the wired
@@ -148,27 +138,13 @@ pub(crate) fn shortest_paths(
     time_s: f64,
 ) -> PyResult<Vec<Option<Vec<u32>>>> {
     let wrong = |error: serde_json::Error| PyValueError::new_err(error.to_string());
-    let params: Params = serde_json::from_str(params_json).map_err(wrong)?;
-    let rates: Vec<LinkRate> = serde_json::from_str(rates_json).map_err(wrong)?;
-    let wired: Vec<WiredLink> = serde_json::from_str(wired_json).map_err(wrong)?;
-    let around: Around = serde_json::from_str(around_json).map_err(wrong)?;
-    Ok(py.detach(|| {
-        let now = Time::from_secs(time_s);
-        let paths: Vec<Path> = movement.trajectories().iter().map(Path::new).collect();
-        let destinations: Vec<NodeId> = pairs.iter().map(|&(_, dst)| NodeId(dst)).collect();
-        let surroundings = Surroundings { nodes: paths.len(), radios: &around.radios, walls: &around.walls };
-        let routes = match surroundings.links(&params, &Streams::new(around.seed, around.replication)) {
-            None => {
-                let places: Vec<_> = paths.iter().map(|path| path.position(now)).collect();
-                params.shortest_hops(&rates, &wired, &places, &destinations)
-            }
-            Some(links) => {
-                let ends: Vec<End> = (0..).zip(&paths).map(|(node, path)| End::of(node, path, now)).collect();
-                links.shortest_hops(&rates, &wired, &ends, now, &destinations)
-            }
-        };
-        pairs.iter().map(|&(src, dst)| path(&routes, NodeId(src), NodeId(dst))).collect()
-    }))
+    let links = paths::Links {
+        params: serde_json::from_str(params_json).map_err(wrong)?,
+        rates: serde_json::from_str(rates_json).map_err(wrong)?,
+        wired: serde_json::from_str(wired_json).map_err(wrong)?,
+        around: serde_json::from_str(around_json).map_err(wrong)?,
+    };
+    Ok(py.detach(|| links.shortest_paths(movement.trajectories(), &pairs, Time::from_secs(time_s))))
 }
 
 /// The pairs of nodes that have a link at a time, in order.
@@ -184,17 +160,6 @@ pub(crate) fn linked_pairs(
     let range_m = range_m(&scenario);
     let times: Vec<Time> = times_s.into_iter().map(Time::from_secs).collect();
     Ok(py.detach(|| links_over_time(&scenario.movement, range_m, rule(links.as_ref()), &times)))
-}
-
-/// The nodes of the way from `src` to `dst`, both included.
-fn path(routes: &RouteTable, src: NodeId, dst: NodeId) -> Option<Vec<u32>> {
-    let mut nodes = vec![src.0];
-    let mut at = src;
-    while at != dst {
-        at = routes.next_hop(at, dst)?;
-        nodes.push(at.0);
-    }
-    Some(nodes)
 }
 
 /// The shortest path of a pair over the window.
@@ -245,8 +210,7 @@ type DrawFound = (u64, Movement, Vec<(u32, u32)>);
 fn field(params_json: &str, window_s: (f64, f64)) -> PyResult<Field> {
     let params: Params =
         serde_json::from_str(params_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let window = (Time::from_secs(window_s.0), Time::from_secs(window_s.1));
-    Ok(Field { range_m: params.link_range_m(), window })
+    Ok(paths::field(&params, window_s))
 }
 
 fn found(searched: Searched) -> PyResult<Option<DrawFound>> {
@@ -269,14 +233,14 @@ pub(crate) fn search_waypoint(
     wanted: Wanted,
     draws: u64,
 ) -> PyResult<Option<DrawFound>> {
-    let params = waypoint_params(waypoint_json)?;
+    let params = waypoint_params(waypoint_json).map_err(of_told)?;
     let (field, (hops, share, units)) = (field(params_json, window_s)?, wanted);
     let of_run = Streams::new(streams.0, streams.1);
     let duration = Span::from_secs(window_s.1);
     let draw = |number| waypoint::generate(&params, duration, &of_run.of_draw(number));
     let searched =
         py.detach(|| search(draws, draw, field, Hold { hops, share }, &units, &mut || !interrupted()));
-    found(searched.map_err(|error| of_waypoint(&error))?)
+    found(searched.map_err(|error| of_told(Told::of_waypoint(&error)))?)
 }
 
 /// The same among the pairs of one movement.

@@ -6,15 +6,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use manetlab_core::kernel::Time;
 use manetlab_formats::Limits;
-use manetlab_formats::script::{Call, Outcome, read_script as read_ns2_script};
-use manetlab_formats::tracks::{BonnMotionPoint, Columns, Options, read_tracks, tracks_of_columns};
+use manetlab_formats::tracks::{Columns, Options, read_tracks, tracks_of_columns};
 use manetlab_formats::{ReadError, tracks};
+use manetlab_resolver::files::{self as resolver, ReadScript};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use serde_json::json;
 
-use crate::errors::{input_error, of_reading};
+use crate::errors::{input_error, of_reading, of_told};
 use crate::movement::Movement;
 
 /// One track as columns: label, times in s, x and y in m, heights in m (empty: none), and from when until
@@ -25,7 +24,7 @@ type TrackColumns = (String, Vec<f64>, Vec<f64>, Vec<f64>, Vec<f64>, Vec<(f64, f
 type Values = (PyBuffer<f64>, PyBuffer<f64>, PyBuffer<f64>, Option<PyBuffer<f64>>, Option<PyBuffer<f64>>);
 
 /// A script as JSON, its movement, and what it lacks.
-type ReadScript = (Option<String>, Option<Movement>, Option<(String, Py<PyAny>)>);
+type ScriptParts = (Option<String>, Option<Movement>, Option<(String, Py<PyAny>)>);
 
 /// Where nodes were, as a file or a table says.
 #[pyclass(frozen, module = "manetlab._core")]
@@ -38,17 +37,6 @@ impl Tracks {
     fn held(&self) -> MutexGuard<'_, tracks::Tracks> {
         self.read.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn options(sampled: bool, thin_m: Option<f64>, bonnmotion: Option<&str>) -> PyResult<Options> {
-    let bonnmotion = match bonnmotion {
-        None => None,
-        Some("flat") => Some(BonnMotionPoint::Flat),
-        Some("high") => Some(BonnMotionPoint::High),
-        Some("status") => Some(BonnMotionPoint::Status),
-        Some(other) => return Err(PyValueError::new_err(format!("{other} is no form of BonnMotion"))),
-    };
-    Ok(Options { sampled_presence: sampled, thin_m, bonnmotion })
 }
 
 #[pymethods]
@@ -69,7 +57,7 @@ impl Tracks {
         thin_m: Option<f64>,
         bonnmotion: Option<&str>,
     ) -> PyResult<Tracks> {
-        let options = options(sampled, thin_m, bonnmotion)?;
+        let options = resolver::options(sampled, thin_m, bonnmotion).map_err(PyValueError::new_err)?;
         let file = File::open(&path).map_err(|error| {
             let hint = "check the path and its permissions";
             input_error("the file cannot be read", name, &error.to_string(), "a readable file", hint)
@@ -88,7 +76,7 @@ impl Tracks {
         thin_m: Option<f64>,
         bonnmotion: Option<&str>,
     ) -> PyResult<Tracks> {
-        let options = options(sampled, thin_m, bonnmotion)?;
+        let options = resolver::options(sampled, thin_m, bonnmotion).map_err(PyValueError::new_err)?;
         finished(py.detach(|| read_tracks(data, name, &Limits::default(), &options)))
     }
 
@@ -153,15 +141,7 @@ impl Tracks {
     /// only.
     #[getter]
     fn odd(&self) -> (BTreeMap<&'static str, usize>, bool) {
-        let odd = self.held().odd;
-        let counts = [
-            ("repeated", odd.repeated),
-            ("reordered", odd.reordered),
-            ("timeless", odd.timeless),
-            ("placeless", odd.placeless),
-            ("without_fix", odd.without_fix),
-        ];
-        (counts.into_iter().filter(|&(_, count)| count > 0).collect(), odd.single)
+        resolver::odd(&self.held())
     }
 
     /// The file's time that is 0 here, in s.
@@ -173,8 +153,7 @@ impl Tracks {
     /// The time of the last sample, in s.
     #[getter]
     fn last_s(&self) -> f64 {
-        let last = self.held().nodes.iter().filter_map(|track| track.at.last().copied()).max();
-        last.map_or(0.0, Time::as_secs)
+        resolver::last(&self.held()).as_secs()
     }
 
     /// The middle of the field as longitude and latitude, in degrees; none where the source is in metres.
@@ -215,34 +194,14 @@ pub(crate) fn read_script(
     name: &str,
     files: BTreeMap<String, Vec<u8>>,
     arguments: Vec<String>,
-) -> PyResult<ReadScript> {
-    let read = py.detach(|| read_ns2_script(data, name, &files, &arguments, &Limits::default()));
-    match read.map_err(|error| of_reading(&error))? {
-        Outcome::Missing { name, error } => {
-            let error = of_reading(&error).into_value(py).into_any();
-            Ok((None, None, Some((name, error))))
+) -> PyResult<ScriptParts> {
+    let read = py.detach(|| resolver::read_script(data, name, &files, &arguments)).map_err(of_told)?;
+    Ok(match read {
+        ReadScript::Missing { name, error } => {
+            (None, None, Some((name, of_told(error).into_value(py).into_any())))
         }
-        Outcome::Script(script) => {
-            let call = |call: &Call| {
-                json!([call.file, call.line, call.at_s, call.object, call.class, call.words, call.made])
-            };
-            let text = json!({
-                "calls": script.calls.iter().filter(|call| !is_movement(call)).map(call).collect::<Vec<_>>(),
-                "nodes": script.nodes,
-                "ended_s": script.ended_s,
-                "ran": script.ran,
-                "notes": script.notes,
-                "files": script.files,
-            });
-            let movement = script.movement.map(|movement| Movement::of_file(movement, Vec::new()));
-            Ok((Some(text.to_string()), movement, None))
+        ReadScript::Read { text, movement } => {
+            (Some(text), movement.map(|movement| Movement::of_file(movement, Vec::new())), None)
         }
-    }
-}
-
-/// Whether the movement has what a call says.
-fn is_movement(call: &Call) -> bool {
-    let words: Vec<&str> = call.words.iter().map(|word| &**word).collect();
-    &*call.class == "Node"
-        && matches!(words.as_slice(), ["setdest", ..] | ["set", "X_" | "Y_" | "Z_", _] | ["switch", _])
+    })
 }

@@ -1,29 +1,21 @@
 //! Traffic between ns-2's files, the scenario's flows and Python.
 
-use manetlab_core::kernel::{Purpose, Streams, Time};
-use manetlab_core::params::ParamValue;
+use manetlab_core::kernel::{Streams, Time};
 use manetlab_core::scenario::{Flow, FlowKind};
-use manetlab_core::traffic::{
-    Codec, FrameKind, Source, VideoParams, VideoSource, WebParams, WebPlan, draw_sessions,
-};
+use manetlab_core::traffic::{VideoParams, WebParams};
 use manetlab_formats as formats;
 use manetlab_formats::FlowSpec;
+use manetlab_resolver::traffic;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::errors::{FROM_PYTHON, input_error, of_reading, of_web};
+use crate::errors::{FROM_PYTHON, input_error, of_told};
 use crate::json;
-
-/// The number of the stream of random traffic patterns: no flow has it.
-const PATTERN: u32 = u32::MAX;
 
 /// The flows that a traffic file of ns-2 says: a JSON list of the scenario's flows.
 #[pyfunction]
 pub(crate) fn read_traffic(py: Python<'_>, data: &[u8], name: &str) -> PyResult<String> {
-    let specs = py
-        .detach(|| formats::read_traffic(data, name, &formats::Limits::default()))
-        .map_err(|error| of_reading(&error))?;
-    json(&specs.iter().map(flow_of).collect::<Vec<_>>())
+    json(&py.detach(|| traffic::read(data, name)).map_err(of_told)?)
 }
 
 /// A traffic file of ns-2 with these flows, a JSON list.
@@ -37,22 +29,14 @@ pub(crate) fn write_traffic(flows_json: &str) -> PyResult<String> {
 /// Draws from the stream that random traffic patterns are made from, each uniform on [0, 1).
 #[pyfunction]
 pub(crate) fn traffic_draws(seed: u64, replication: u64, count: usize) -> Vec<f64> {
-    let mut stream = Streams::new(seed, replication).stream(PATTERN, Purpose::Traffic);
-    (0..count).map(|_| stream.unit()).collect()
+    traffic::draws(&Streams::new(seed, replication), count)
 }
 
 /// The codecs of speech, the default first: name, payload of a packet in bytes, look-ahead in ms, `I_e` and
 /// `B_pl`.
 #[pyfunction]
 pub(crate) fn codecs() -> Vec<(&'static str, u32, f64, f64, f64)> {
-    Codec::CHOICES
-        .iter()
-        .zip([Codec::G711Plc, Codec::G711, Codec::G729, Codec::Opus])
-        .map(|(&name, codec)| {
-            let (of, ms) = (codec.impairment(), 1e3 * codec.look_ahead().as_secs());
-            (name, codec.payload_bytes(), ms, of.without_loss, of.robustness)
-        })
-        .collect()
+    traffic::codecs()
 }
 
 /// The first `count` frames that a video flow makes which begins with the run: times in s, types as a letter
@@ -68,20 +52,7 @@ pub(crate) fn video_frames(
 ) -> PyResult<(Vec<f64>, String, Vec<u32>)> {
     let params: VideoParams =
         serde_json::from_str(params_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let stream = Streams::new(streams.0, streams.1).stream(flow, Purpose::Traffic);
-    let mut source = VideoSource::new(Time::ZERO, Time::NEVER, &params, stream);
-    let (mut times_s, mut kinds, mut bytes) = (Vec::new(), String::new(), Vec::new());
-    for _ in 0..count {
-        times_s.push(seconds(source.next_timeout()));
-        let message = source.handle_timeout();
-        kinds.push(match message.frame {
-            Some(FrameKind::I) => 'I',
-            Some(FrameKind::P) => 'P',
-            Some(FrameKind::B) | None => 'B',
-        });
-        bytes.push(message.bytes);
-    }
-    Ok((times_s, kinds, bytes))
+    Ok(traffic::video_frames(&params, &Streams::new(streams.0, streams.1), flow, count))
 }
 
 /// The parameters of Web sessions: a JSON list of objects.
@@ -115,53 +86,7 @@ pub(crate) fn draw_web_sessions(
             FROM_PYTHON,
         )
     })?;
-    let plans =
-        draw_sessions(&params, nodes, &Streams::new(seed, replication)).map_err(|error| of_web(&error))?;
-    let start_s = warmup_s + params.after_warmup_s;
-    let flow = |plan: WebPlan| {
-        let kind = FlowKind::Web { cycles: plan.cycles };
-        Flow {
-            src: plan.client,
-            dst: plan.server,
-            start_s,
-            stop_s: None,
-            late_after_s: None,
-            deadline_ms: None,
-            throttle_bps: None,
-            alone_bps: None,
-            oracle_bps: None,
-            kind,
-        }
-    };
-    json(&plans.into_iter().map(flow).collect::<Vec<_>>())
-}
-
-/// Seconds as the nearest float, which is what reading the decimal number gives.
-fn seconds(time: Time) -> f64 {
-    time.0 as f64 / 1e9
-}
-
-fn flow_of(spec: &FlowSpec) -> Flow {
-    let kind = match spec.kind {
-        formats::FlowKind::Tcp { window, segment_bytes } => {
-            FlowKind::Tcp { bytes: None, window, segment_bytes }
-        }
-        formats::FlowKind::Cbr { bytes, interval_s, random, max_packets } => {
-            FlowKind::Cbr { bytes, interval_s, random, max_packets }
-        }
-    };
-    Flow {
-        src: spec.src,
-        dst: spec.dst,
-        start_s: seconds(spec.start),
-        stop_s: spec.stop.map(seconds),
-        late_after_s: None,
-        deadline_ms: None,
-        throttle_bps: None,
-        alone_bps: None,
-        oracle_bps: None,
-        kind,
-    }
+    json(&traffic::web_flows(&params, nodes, warmup_s, &Streams::new(seed, replication)).map_err(of_told)?)
 }
 
 fn spec_of(flow: &Flow) -> PyResult<FlowSpec> {

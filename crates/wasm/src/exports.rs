@@ -6,6 +6,10 @@
 //! 3. `manetlab_output(what)` and `manetlab_output_bytes(what)` say where the answer is: `TEXT` is the
 //!    result, or in words why there is none; `RECORDING` is the recording.
 //!
+//! A call of Python in a page goes the same way, through `manetlab_call()`: see [`crate::calls`]. Bytes that
+//! belong to it are put where `manetlab_data(bytes)` makes room for them. The answer is JSON: of a failure,
+//! why.
+//!
 //! `manetlab_measures()` puts the table of measures there: what is said of each, in JSON.
 //!
 //! A panic traps, after which the text holds its message and the module should be made anew. While a recorded
@@ -13,6 +17,7 @@
 
 use std::cell::RefCell;
 
+use crate::calls::{Failed, call};
 use crate::refused::Refused;
 use crate::running::{Answer, run};
 
@@ -23,6 +28,7 @@ pub const RECORDING: u32 = 1;
 
 thread_local! {
     static INPUT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    static DATA: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
     static OUTPUTS: RefCell<[Vec<u8>; 2]> = const { RefCell::new([Vec::new(), Vec::new()]) };
 }
 
@@ -48,6 +54,33 @@ pub extern "C" fn manetlab_input(bytes: usize) -> *mut u8 {
         *input = vec![0; bytes];
         input.as_mut_ptr()
     })
+}
+
+/// Makes room for so many bytes that belong to a call; the place is its address.
+#[expect(unsafe_code, reason = "the host finds it by its name")]
+#[unsafe(no_mangle)]
+pub extern "C" fn manetlab_data(bytes: usize) -> *mut u8 {
+    DATA.with_borrow_mut(|data| {
+        *data = vec![0; bytes];
+        data.as_mut_ptr()
+    })
+}
+
+/// Answers a call of Python: 1, or 0 if it failed.
+#[expect(unsafe_code, reason = "the host finds it by its name")]
+#[unsafe(no_mangle)]
+pub extern "C" fn manetlab_call() -> u32 {
+    std::panic::set_hook(Box::new(|info| put(info.to_string().as_bytes(), Vec::new())));
+    let (asked, data) = (INPUT.take(), DATA.take());
+    let answered = String::from_utf8(asked)
+        .map_err(|error| Failed::Wrong(error.to_string()))
+        .and_then(|asked| call(&asked, &data));
+    let (is_answer, answer) = match answered {
+        Ok(answer) => (1, answer),
+        Err(failed) => (0, failed.to_json()),
+    };
+    put(answer.to_string().as_bytes(), Vec::new());
+    is_answer
 }
 
 /// Carries out the request: 1, or 0 if there is no result.

@@ -10,6 +10,7 @@ use manetlab_recording::{Filter, Writer};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::beside::Beside;
 use crate::changes::{Moved, displace, merge};
 use crate::refused::Refused;
 
@@ -24,6 +25,9 @@ struct Request {
     scenario: Value,
     /// The movement as a file of ns-2.
     movement: String,
+    /// For each node what that cannot say.
+    #[serde(default)]
+    beside: Option<Vec<Beside>>,
     /// Changes of the scenario, made in this order.
     #[serde(default)]
     changes: Vec<Value>,
@@ -67,7 +71,7 @@ pub fn run(request: &str, progress: &mut dyn FnMut(f64)) -> Result<Answer, Refus
 }
 
 fn scenario(request: Request) -> Result<Scenario, Refused> {
-    let Request { scenario: mut changed, movement, changes, moved, .. } = request;
+    let Request { scenario: mut changed, movement, beside, changes, moved, .. } = request;
     for change in changes {
         merge(&mut changed, change)?;
     }
@@ -75,6 +79,9 @@ fn scenario(request: Request) -> Result<Scenario, Refused> {
         serde_json::from_value(changed).map_err(|error| Refused(format!("scenario: {error}")))?;
     let read = read_movement(movement.as_bytes(), "movement", &Limits::of_own_text());
     scenario.movement = read.map_err(|error| Refused(error.to_string()))?.trajectories;
+    for (node, beside) in scenario.movement.iter_mut().zip(beside.into_iter().flatten()) {
+        beside.add_to(node);
+    }
     for each in moved {
         displace(&mut scenario.movement, each)?;
     }

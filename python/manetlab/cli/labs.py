@@ -15,16 +15,18 @@ TITLE = "Laboratory"
 
 @click.command()
 @options.output("The page to write. [lab.html]")
-def lab(output: Path | None) -> None:
+@options.PYTHON
+def lab(output: Path | None, python: bool) -> None:
     """Write a page to build and run networks in a browser.
 
     It holds the simulator and a small network as text. It needs neither an installation nor a connection.
+    With --python, the text may say everything that a scenario's file may.
     """
     from manetlab.replay import view
 
     out = output or Path("lab.html")
     options.check_written(also={"--output": out})
-    made = view(SCENARIO, title=TITLE, live=True, lab=True)
+    made = view(SCENARIO, title=TITLE, live=True, lab=True, python=python)
     made.save(out)
     if not made.is_live:
         print(

@@ -267,6 +267,14 @@ TRUST = click.option(
 )
 
 
+PYTHON = click.option(
+    "--python",
+    is_flag=True,
+    help="The page holds Python, so that its text may say whatever a scenario's file may. Adds 8 MB, which "
+    "are downloaded once.",
+)
+
+
 def campaign_file(source: Path) -> Path | None:
     """The campaign's own file, if the user has named that."""
     return source if source.suffix == ".toml" and source.is_file() else None

@@ -43,6 +43,7 @@ SQLITE = b"SQLite format 3\0"
     is_flag=True,
     help="The page can also run the scenario with other protocols, senders, seeds and positions.",
 )
+@options.PYTHON
 @click.option("--title", help="The page's title. [the names of the files]")
 @options.TRUST
 def view(
@@ -53,6 +54,7 @@ def view(
     replication: int | None,
     title: str | None,
     live: bool,
+    python: bool,
     trust: bool,
     **described: Any,
 ) -> None:
@@ -72,7 +74,7 @@ def view(
     if run is not None and point is not None and title is None:
         title = f"{run.stem}, point {point}, replication {replication}"
     with waiting("replay"):
-        made = replay(source, [each for each, _ in beside] or None, title=title, live=live)
+        made = replay(source, [each for each, _ in beside] or None, title=title, live=live, python=python)
         made.save(out)
     if live and not made.is_live:
         print(

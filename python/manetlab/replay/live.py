@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from manetlab import _core, movement_files
 from manetlab.errors import InputError
+from manetlab.files import read_bytes
 from manetlab.metrics import applying
-from manetlab.replay import controls, scenario_text
+from manetlab.replay import controls, python_in_page, scenario_text
 from manetlab.resolving import canonical
 from manetlab.scenario import LARGEST_SEED
 
@@ -58,17 +61,20 @@ class Live:
         config: Short values: the fields of ``LiveConfig`` in viewer/src/live.ts.
         data: The fields of ``LiveData`` in viewer/src/requests.ts; none without an engine.
         engine: The module; none if this manetlab was built without.
+        python: Python for the page, by the names of its elements; empty if the page is to be small.
     """
 
     config: dict[str, Any]
     data: dict[str, Any] | None
     engine: bytes | None
+    python: dict[str, bytes] = field(default_factory=dict)
 
     def elements(self) -> Iterator[tuple[str, str]]:
         """What the page holds beside recordings: elements' names and their text."""
         if self.engine is not None and self.data is not None:
             yield "live-data", _packed(json.dumps(self.data).encode())
             yield "engine", _packed(self.engine)
+            yield from ((name, _packed(content)) for name, content in self.python.items())
 
 
 def _packed(content: bytes) -> str:
@@ -81,7 +87,13 @@ def engine() -> bytes | None:
     return file.read_bytes() if file.is_file() else None
 
 
-def live(resolved: Resolved, result: Result, written: str | None = None, is_lab: bool = False) -> Live:
+def live(
+    resolved: Resolved,
+    result: Result,
+    written: str | None = None,
+    is_lab: bool = False,
+    with_python: bool = False,
+) -> Live:
     """What a page needs to make runs of a scenario, of which one was made here.
 
     Args:
@@ -89,9 +101,11 @@ def live(resolved: Resolved, result: Result, written: str | None = None, is_lab:
         result: Its result.
         written: Its text as the user wrote it.
         is_lab: The page shows the text at once.
+        with_python: The page holds Python, so that its text may say whatever a scenario's file may.
 
     Raises:
-        InputError: The scenario's protocol is written in Python, or its movement has no form of ns-2.
+        InputError: The scenario's protocol is written in Python, its movement has no form of ns-2, or Python
+            for pages is not there.
     """
     if resolved.protocol is not None:
         hint = "leave out --live: the page then replays the run"
@@ -116,7 +130,19 @@ def live(resolved: Resolved, result: Result, written: str | None = None, is_lab:
     module = engine()
     if module is None:
         return Live({**config, "missing": NO_ENGINE}, None, None)
-    return Live(config, {**choices(resolved), **scenario_text.of(resolved, written, is_lab)}, module)
+    python = dict(python_in_page.elements(_files(resolved))) if with_python else {}
+    return Live(config, {**choices(resolved), **scenario_text.of(resolved, written, is_lab)}, module, python)
+
+
+def _files(resolved: Resolved) -> dict[str, bytes]:
+    """What the scenario reads, by the names that its text has for them."""
+    origin = resolved.scenario.origin
+    # The first source is the scenario's own file.
+    read = dict.fromkeys([*origin.sources[1:], *resolved.scenario.files])
+    return {
+        Path(os.path.relpath(path, origin.folder)).as_posix(): read_bytes(path, "file of the scenario")
+        for path in read
+    }
 
 
 def choices(resolved: Resolved) -> dict[str, Any]:

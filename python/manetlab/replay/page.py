@@ -76,6 +76,7 @@ def view(
     live: bool = False,
     text: str | None = None,
     lab: bool = False,
+    python: bool = False,
 ) -> Replay:
     """A replay of a run, or of up to four runs in step; or a page that makes further runs of a scenario.
 
@@ -89,9 +90,12 @@ def view(
         text: What stands beside the network, in Markdown: headings, paragraphs, lists, emphasis and code.
             What follows the heading *Solutions* is folded.
         lab: A live page shows the scenario's text at once.
+        python: A live page holds Python (8 MB, downloaded once), so that its text may say whatever a
+            scenario's file may.
 
     Raises:
-        InputError: A recording or a scenario cannot be used, or two runs differ in their duration.
+        InputError: A recording or a scenario cannot be used, two runs differ in their duration, or Python for
+            the page cannot be downloaded.
         RunFailed: The simulator found itself in the wrong.
 
     Examples:
@@ -109,7 +113,10 @@ def view(
         raise InputError("a page plays four runs at most", "view", found, wanted)
     if live:
         _check_live(run, bool(others))
-    runs = [_recorded(each, live, lab) for each in (run, *others)]
+    if python and not live:
+        wanted = "a page that makes runs"
+        raise InputError("Python is for live pages", "view", "python without live", wanted, "add --live")
+    runs = [_recorded(each, live, lab, python) for each in (run, *others)]
     stems = dict.fromkeys(Path(each.where).stem for each, _, _ in runs)
     live_parts = runs[0][1]
     is_live = live_parts is not None and live_parts.engine is not None
@@ -127,7 +134,7 @@ def _check_live(run: AnyRun, is_compared: bool) -> None:
 
 
 def _recorded(
-    run: AnyRun, is_live: bool = False, is_lab: bool = False
+    run: AnyRun, is_live: bool = False, is_lab: bool = False, with_python: bool = False
 ) -> tuple[Recorded, Live | None, list[Path]]:
     """The recording of a run, made if it is none yet; what a page needs to make others; what was read."""
     if isinstance(run, str | Path) and recorded.is_recording(Path(run)):
@@ -152,7 +159,7 @@ def _recorded(
     from manetlab.replay import live, scenario_text
 
     written = scenario_text.read(Path(run)) if isinstance(run, str | Path) else None
-    return named, live.live(resolved, result, written, is_lab), read
+    return named, live.live(resolved, result, written, is_lab, with_python), read
 
 
 def _check_run(run: object) -> None:
