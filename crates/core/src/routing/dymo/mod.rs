@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use self::params::DymoParams;
-use self::table::{Offer, Seen, Table, is_newer, next_seqno};
+use self::table::{Broken, Offer, Seen, Table, is_newer, next_seqno};
 use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
 use crate::routing::buffer::PacketBuffer;
@@ -240,11 +240,14 @@ impl Dymo {
             actions.push(Action::Drop(packet, DropReason::NoRoute));
             return;
         };
-        let life = self.params.route_life();
-        self.active_until = now + life;
-        self.table.prolong(now, life, packet.dst);
-        self.table.prolong(now, life, packet.src);
+        self.active_until = now + self.params.route_life();
+        self.prolong(now, packet.dst);
+        self.prolong(now, packet.src);
         actions.push(Action::Send { packet, next_hop, delay: Span::ZERO });
+    }
+
+    fn prolong(&mut self, now: Time, dst: NodeId) {
+        self.table.prolong(now, self.params.route_life(), self.params.active(), dst);
     }
 
     /// A packet that cannot go on is answered by a route error.
@@ -470,17 +473,20 @@ impl Dymo {
         self.tell_broken(now, &broken, (hop_limit.saturating_sub(1), true), actions);
     }
 
+    /// An error names the routes that were active; of those that this node was `told` of, all.
     fn tell_broken(
         &mut self,
         now: Time,
-        broken: &[(NodeId, u16)],
+        broken: &[Broken],
         (hop_limit, told): (u8, bool),
         actions: &mut Vec<Action>,
     ) {
-        let notices = broken.iter().map(|(dst, _)| Notice::RouteFailed { dst: *dst, told });
+        let notices = broken.iter().map(|route| Notice::RouteFailed { dst: route.dst, told });
         actions.extend(notices.map(Action::Notify));
-        if !broken.is_empty() && hop_limit > 0 {
-            let unreachable = broken.iter().map(|&(node, seqno)| Known { node, seqno }).collect();
+        let named = broken.iter().filter(|route| told || route.was_active);
+        let unreachable: Arc<[Known]> =
+            named.map(|&Broken { dst, seqno, .. }| Known { node: dst, seqno }).collect();
+        if !unreachable.is_empty() && hop_limit > 0 {
             self.send_error(now, hop_limit, unreachable, actions);
         }
     }
@@ -506,7 +512,7 @@ impl Dymo {
 
     fn send_reply(&mut self, now: Time, reply: RouteMessage, actions: &mut Vec<Action>) {
         let Some(next_hop) = self.table.valid(now, reply.target).map(|route| route.next_hop) else { return };
-        self.table.prolong(now, self.params.route_life(), reply.target);
+        self.prolong(now, reply.target);
         let packet = self.packet(now, next_hop, Content::Rrep(reply));
         actions.push(Action::Send { packet, next_hop, delay: Span::ZERO });
     }

@@ -9,6 +9,8 @@ params! {
     pub struct DymoParams in "dymo" {
         /// How long a route may be used after it was learned or last used.
         route_life_s: f64 = 5.0, "s", "DYMO-FAU; AODVv2: active 5 and idle 200", [0.1, 1e5];
+        /// For how long a route is active after data went over it: errors name active routes.
+        active_s: f64 = 5.0, "s", "draft-ietf-manet-dymo-24; DYMO-FAU has the route's life", [0.1, 1e5];
         /// How long a route's number is remembered after that.
         seqno_life_s: f64 = 10.0, "s", "DYMO-FAU; AODVv2: 300", [0.0, 1e5];
         /// How long a request waits for its answer.
@@ -97,6 +99,10 @@ impl DymoParams {
 
     pub(super) fn route_life(&self) -> Span {
         Span::from_secs(self.route_life_s)
+    }
+
+    pub(super) fn active(&self) -> Span {
+        Span::from_secs(self.active_s)
     }
 
     pub(super) fn hello_interval(&self) -> Span {

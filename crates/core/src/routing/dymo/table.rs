@@ -33,6 +33,8 @@ pub(super) struct Route {
     pub(super) hops: u8,
     broken: bool,
     pub(super) until: Time,
+    /// Data went over it; until then it is active.
+    active_until: Time,
     /// It was reported as failed, and not yet as found again.
     reported: bool,
 }
@@ -41,6 +43,15 @@ impl Route {
     fn is_valid(&self, now: Time) -> bool {
         !self.broken && self.until > now
     }
+}
+
+/// A route that has broken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Broken {
+    pub(super) dst: NodeId,
+    pub(super) seqno: u16,
+    /// Data went over it not long ago.
+    pub(super) was_active: bool,
 }
 
 /// Routes by destination, with their numbers for a while after they have ended.
@@ -76,33 +87,37 @@ impl Table {
             return false;
         }
         let was_reported = known.is_some_and(|known| known.reported);
+        let active_until = known.map_or(Time::ZERO, |known| known.active_until);
         let Offer { dst, seqno, hops, next_hop } = offer;
         let until = now + life;
         self.changes.add(dst);
-        self.routes.insert(dst, Route { next_hop, seqno, hops, broken: false, until, reported: false });
+        let (broken, reported) = (false, false);
+        self.routes.insert(dst, Route { next_hop, seqno, hops, broken, until, active_until, reported });
         was_reported
     }
 
-    /// A route is used.
-    pub(super) fn prolong(&mut self, now: Time, life: Span, dst: NodeId) {
+    /// A route is used: it lives on, and is active.
+    pub(super) fn prolong(&mut self, now: Time, life: Span, active: Span, dst: NodeId) {
         if let Some(route) = self.routes.get_mut(&dst).filter(|route| route.is_valid(now)) {
             route.until = route.until.max(now + life);
+            route.active_until = now + active;
             self.changes.add(dst);
         }
     }
 
-    /// Breaks the routes for which `is_broken` says so; returns their destinations and numbers.
+    /// Breaks the routes for which `is_broken` says so, and returns them.
     pub(super) fn break_routes(
         &mut self,
         now: Time,
         is_broken: impl Fn(NodeId, &Route) -> bool,
-    ) -> Vec<(NodeId, u16)> {
+    ) -> Vec<Broken> {
         let mut broken = Vec::new();
         for (dst, route) in &mut self.routes {
             if route.is_valid(now) && is_broken(*dst, route) {
                 (route.broken, route.reported, route.until) = (true, true, now);
                 self.changes.add(*dst);
-                broken.push((*dst, route.seqno));
+                let was_active = route.active_until > now;
+                broken.push(Broken { dst: *dst, seqno: route.seqno, was_active });
             }
         }
         broken
@@ -175,7 +190,8 @@ mod tests {
         table.offer(at(1.0), life, offer(7, 2, 2));
         assert_eq!((via(&table, 5.9), via(&table, 6.0)), (Some(2), None));
         table.offer(at(2.0), life, offer(8, 9, 3));
-        assert_eq!(table.break_routes(at(3.0), |_, route| route.next_hop.0 == 3), [(D, 8)]);
+        let broken = table.break_routes(at(3.0), |_, route| route.next_hop.0 == 3);
+        assert_eq!(broken, [Broken { dst: D, seqno: 8, was_active: false }]);
         table.offer(at(3.0), life, offer(8, 10, 4));
         assert_eq!(via(&table, 3.0), None, "a longer way of the same number may lead back");
         assert!(table.offer(at(3.0), life, offer(8, 9, 4)), "it was reported as failed");

@@ -186,6 +186,14 @@ fn a_break_is_told_to_those_that_used_the_link() {
     };
     assert_eq!(**unreachable, [known(5, 7)]);
     assert_eq!(actions[0], Action::Notify(Notice::RouteFailed { dst: NodeId(5), told: true }));
+    // The routes to both neighbours break with their links; only that which data goes over is named.
+    hear(&mut node, at(1.2), 4, Content::Hello(known(4, 2)));
+    assert_eq!(node.route_hops(at(1.2), NodeId(4)), Some(1));
+    let mut actions = Vec::new();
+    node.handle_link_failure(at(1.2), data(1, 1, 4, 0), NodeId(4), &mut actions);
+    assert!(sent(&actions).is_empty(), "{actions:?}");
+    assert_eq!(node.route_hops(at(1.2), NodeId(4)), None);
+    node.handle_outgoing(at(1.3), data(1, 1, 3, 0), &mut Vec::new());
     let mut actions = Vec::new();
     node.handle_link_failure(at(1.3), data(1, 1, 3, 0), NodeId(3), &mut actions);
     let [(_, Content::Rerr { hop_limit: 10, unreachable })] = &sent(&actions)[..] else {
