@@ -163,6 +163,7 @@ papers-pages: build
 	$(BIN)/python -m studies.horizon --pages $(PAGES)/papers/studies
 	$(BIN)/python -m studies.remedies --pages $(PAGES)/papers/studies
 	$(BIN)/python -m studies.real_radios
+	$(BIN)/python -m studies.hellos
 
 bench: build
 	benches/install_simulators.sh
