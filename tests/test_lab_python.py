@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -83,6 +84,9 @@ WRONG = {
     "brackets without end": "a = " + "[" * 20_000,
 }
 
+STARTS_S = 300.0
+"""How long Python may take to begin at most, in s; it takes two or three."""
+
 needs_python = pytest.mark.skipif(
     not python_in_page.cached().exists(),
     reason="skipped: Pyodide is not in the cache (`manetlab lab --python` downloads it)",
@@ -103,6 +107,30 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return manetlab.view(folder / "base.toml", live=True, lab=True, python=True).save(folder / "lab.html")
 
 
+def press_run(browser: Chrome, text: str, state: str) -> None:
+    """Runs a text, and waits for Python to begin."""
+    write(browser, text)
+    browser.execute_script("delete document.documentElement.dataset.live")
+    browser.find_element("id", "editor-run").click()
+    wait_long(browser, state)
+
+
+def wait_long(browser: Chrome, state: str) -> None:
+    end = time.monotonic() + STARTS_S
+    while browser.execute_script("return document.documentElement.dataset.live") != state:
+        assert time.monotonic() < end, status(browser)
+        time.sleep(0.05)
+
+
+def open_page(browser: Chrome, page: Path, lab: bool = True) -> None:
+    """Opens the page anew, and waits until Python has answered once."""
+    open_anew(browser, page)
+    wait_until(browser, "ready")
+    if not lab:
+        browser.find_element("css selector", "#editor summary").click()
+    press_run(browser, "", "refused")
+
+
 def said_of(browser: Chrome, text: str) -> str:
     """What the page says of a text that it refuses."""
     run_text(browser, text, "refused")
@@ -111,7 +139,7 @@ def said_of(browser: Chrome, text: str) -> str:
 
 
 def test_any_scenario_has_the_native_result(browser: Chrome, page: Path) -> None:
-    open_anew(browser, page)
+    open_page(browser, page)
     for kind, text in ANY.items():
         run_text(browser, text)
         assert hash_of(browser) == run(Scenario.build(tomllib.loads(text))).hash, kind
@@ -122,7 +150,7 @@ def test_any_scenario_has_the_native_result(browser: Chrome, page: Path) -> None
 def test_errors_are_the_command_lines_word_for_word(
     browser: Chrome, page: Path, cli: Cli, tmp_path: Path
 ) -> None:
-    open_anew(browser, page)
+    open_page(browser, page)
     for kind, text in WRONG.items():
         (tmp_path / "base.toml").write_text(text)
         wanted = cli("scenario", "check", "base.toml")
@@ -134,7 +162,7 @@ def test_errors_are_the_command_lines_word_for_word(
 
 
 def test_choices_beside_the_text_are_resolved_with_it(browser: Chrome, page: Path) -> None:
-    open_anew(browser, page)
+    open_page(browser, page)
     text = ANY["radio in metres"]
     run_text(browser, text)
     seed = browser.find_element("id", "live-seed")
@@ -148,6 +176,7 @@ def test_choices_beside_the_text_are_resolved_with_it(browser: Chrome, page: Pat
     assert hash_of(browser) == run(wanted).hash
     link: str = browser.execute_script("return manetlabReplay.link()")
     open_anew(browser, page, "#" + link.partition("#")[2])
+    wait_long(browser, "done")
     wait_for(browser, "document.querySelectorAll('.stage').length === 2")
     wait_until(browser, "done")
     assert hash_of(browser) == run(wanted).hash
@@ -165,7 +194,7 @@ def test_choices_beside_the_text_are_resolved_with_it(browser: Chrome, page: Pat
 
 
 def test_a_text_that_takes_long_can_be_stopped(browser: Chrome, page: Path) -> None:
-    open_anew(browser, page)
+    open_page(browser, page)
     write(browser, BASE.replace("cbr = 2\ntcp = 1", "tcp = 1\nhops = 6\nhops_draws = 100000000"))
     browser.execute_script("delete document.documentElement.dataset.live")
     browser.find_element("id", "editor-run").click()
@@ -175,7 +204,7 @@ def test_a_text_that_takes_long_can_be_stopped(browser: Chrome, page: Path) -> N
     browser.find_element("id", "live-cancel").click()
     wait_until(browser, "cancelled")
     assert status(browser) == "The run was cancelled."
-    run_text(browser, ANY["random movement"])
+    press_run(browser, ANY["random movement"], "done")
     assert hash_of(browser) == run(Scenario.build(tomllib.loads(ANY["random movement"]))).hash
 
 
@@ -191,8 +220,7 @@ def test_files_that_a_scenario_reads_are_in_the_page(browser: Chrome, tmp_path: 
     text = text.replace("dst = 3", "dst = 2")
     (tmp_path / "sub" / "mine.toml").write_text(text)
     made = manetlab.view(tmp_path / "sub" / "mine.toml", live=True, python=True)
-    open_anew(browser, made.save(tmp_path / "mine.html"))
-    browser.find_element("css selector", "#editor summary").click()
+    open_page(browser, made.save(tmp_path / "mine.html"), lab=False)
     changed = 'profile = "ns-2.35"\n' + text
     run_text(browser, changed)
     (tmp_path / "sub" / "changed.toml").write_text(changed)

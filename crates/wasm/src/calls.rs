@@ -23,48 +23,11 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::failed::{Failed, told_parts};
 use crate::held::{
     facts, facts_of_tracks, forget, hold_movement, hold_tracks, hold_trajectories, in_request, movement_of,
     tracks_of,
 };
-
-/// Why there is no answer.
-#[derive(Debug)]
-pub(crate) enum Failed {
-    /// An error for users.
-    Told(Told),
-    /// There is nothing by this name.
-    Unknown(String),
-    /// The two halves do not fit each other.
-    Wrong(String),
-}
-
-impl From<Told> for Failed {
-    fn from(told: Told) -> Failed {
-        Failed::Told(told)
-    }
-}
-
-impl From<serde_json::Error> for Failed {
-    fn from(error: serde_json::Error) -> Failed {
-        Failed::Wrong(error.to_string())
-    }
-}
-
-impl Failed {
-    /// As Python reads it.
-    pub(crate) fn to_json(&self) -> Value {
-        match self {
-            Failed::Told(told) => json!({"told": told_parts(told)}),
-            Failed::Unknown(name) => json!({"unknown": name}),
-            Failed::Wrong(why) => json!({"wrong": why}),
-        }
-    }
-}
-
-fn told_parts(told: &Told) -> [&str; 5] {
-    [&told.what, &told.place, &told.found, &told.wanted, &told.hint]
-}
 
 type Answered = Result<Value, Failed>;
 

@@ -17,7 +17,8 @@
 
 use std::cell::RefCell;
 
-use crate::calls::{Failed, call};
+use crate::calls::call;
+use crate::failed::Failed;
 use crate::refused::Refused;
 use crate::running::{Answer, run};
 

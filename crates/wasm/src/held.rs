@@ -11,7 +11,7 @@ use manetlab_resolver::{files, movement};
 use serde_json::{Value, json};
 
 use crate::beside::Beside;
-use crate::calls::Failed;
+use crate::failed::Failed;
 
 /// One thing that is held.
 #[derive(Clone)]

@@ -8,6 +8,7 @@ mod beside;
 mod calls;
 mod changes;
 pub mod exports;
+mod failed;
 mod held;
 mod refused;
 mod running;
