@@ -80,5 +80,6 @@ export class Editor {
   tell(text: string): void {
     this.wrong.textContent = text === "" ? "" : `error: ${text}`;
     this.area.setAttribute("aria-invalid", String(text !== ""));
+    if (text !== "") this.wrong.scrollIntoView({ block: "nearest" });
   }
 }

@@ -29,6 +29,9 @@ type Answer = Resolved & { routing: string; sender: string | null; seed: string;
 
 const ELEMENTS = ["python-script", "python-wasm", "python-library", "python-package", "python-files"];
 
+/** The most changed fields that name a run. */
+const MOST_NAMED = 2;
+
 export class Resolver {
   private worker: Worker | undefined;
   private stopping = new AbortController();
@@ -61,7 +64,8 @@ export class Resolver {
     if (of >= 0 && data.senders.length > 0) edit.sender = of;
     // What the fields beside the text show is named by them.
     const isShown = (name: string): boolean => name === "seed" || (name === "routing" && at >= 0) || (name === "tcp.sender" && edit.sender !== undefined);
-    edit.names = names.filter(([name]) => !isShown(name)).map(([, was, is]) => [was, is]);
+    const changed = names.filter(([name]) => !isShown(name));
+    edit.names = changed.length > MOST_NAMED ? [["", `${changed.length} changes in the text`]] : changed.map(([, was, is]) => [was, is]);
     return edit;
   }
 

@@ -68,7 +68,7 @@ def _names(before: str, after: str) -> list[list[str]]:
     """For each changed field its name, and in a few words what it was and what it is."""
     was, now = dict(_fields(tomllib.loads(before))), dict(_fields(tomllib.loads(after)))
     return [
-        [name, _named(name, was.get(name)), _named(name, now.get(name))]
+        [name, "" if name not in was else _named(name, was[name]), _named(name, now.get(name))]
         for name in dict.fromkeys([*was, *now])
         if was.get(name) != now.get(name)
     ]
