@@ -10,9 +10,8 @@ use std::process::ExitCode;
 use std::str::FromStr;
 
 use manetlab_promises::graph::Graph;
-use manetlab_promises::pings::{Shape, answered};
+use manetlab_promises::pings::{Shape, answered, subject};
 use manetlab_promises::sets::sets;
-use manetlab_promises::subject::Subject;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -49,7 +48,7 @@ fn said_of_sets(words: &[String]) -> Option<String> {
 }
 
 fn said_of_pings(words: &[String]) -> Option<String> {
-    let subject = Subject::named(words.first()?)?;
+    let subject = subject(words.first()?)?;
     let shape = Shape::named(words.get(1)?)?;
     let counts = answered(&subject, shape, word(words, 2)?, word(words, 3)?);
     Some(counts.iter().map(|count| format!("{count}\n")).collect())

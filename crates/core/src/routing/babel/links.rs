@@ -23,8 +23,8 @@ const SILENT_S: f64 = 40.0;
 pub(super) struct Neighbour {
     /// Which of its last sixteen Hellos came, the newest first.
     history: u16,
-    /// The number of the next one.
-    expected: u16,
+    /// The number of the next one; none before the first.
+    expected: Option<u16>,
     hello_interval: Span,
     /// When that will be missed.
     pub(super) missed_at: Time,
@@ -37,13 +37,13 @@ pub(super) struct Neighbour {
 }
 
 impl Neighbour {
-    /// Whose first Hello is about to come.
-    pub(super) fn new(now: Time, seqno: u16) -> Neighbour {
+    /// Of which the first packet has come, and whose first Hello is thought to come within this interval.
+    pub(super) fn new(now: Time, hello_interval: Span) -> Neighbour {
         Neighbour {
             history: 0,
-            expected: seqno,
-            hello_interval: Span::ZERO,
-            missed_at: Time::NEVER,
+            expected: None,
+            hello_interval,
+            missed_at: now + hello_interval.scaled(1.5),
             last_hello: now,
             txcost: INFINITY,
             ihu_until: Time::NEVER,
@@ -53,22 +53,28 @@ impl Neighbour {
 
     /// Has a neighbour with a Hello of this number started again since the last one?
     pub(super) fn has_restarted(&self, seqno: u16) -> bool {
-        let ahead = seqno.wrapping_sub(self.expected);
+        let ahead = self.expected.map_or(0, |expected| seqno.wrapping_sub(expected));
         ahead.min(ahead.wrapping_neg()) > RESTARTED
+    }
+
+    /// Has it sent a Hello yet?
+    pub(super) fn has_greeted(&self) -> bool {
+        self.expected.is_some()
     }
 
     /// RFC 8966 A.1: the history after a Hello. Those that were missed in the meantime, or were thought so,
     /// are set right.
     pub(super) fn hello(&mut self, now: Time, seqno: u16, interval: u16) {
-        let ahead = u32::from(seqno.wrapping_sub(self.expected));
+        let expected = self.expected.unwrap_or(seqno);
+        let ahead = u32::from(seqno.wrapping_sub(expected));
         if ahead <= u32::from(RESTARTED) {
             self.history = self.history.checked_shr(ahead).unwrap_or(0);
         } else {
-            let behind = u32::from(self.expected.wrapping_sub(seqno));
+            let behind = u32::from(expected.wrapping_sub(seqno));
             self.history = self.history.checked_shl(behind).unwrap_or(0);
         }
         self.history = self.history >> 1 | NEWEST;
-        self.expected = seqno.wrapping_add(1);
+        self.expected = Some(seqno.wrapping_add(1));
         // An interval of nothing would be missed for ever.
         self.hello_interval = of_centis(interval.max(1));
         (self.last_hello, self.missed_at) = (now, now + self.hello_interval.scaled(1.5));
@@ -77,7 +83,7 @@ impl Neighbour {
     /// The next Hello did not come. Is nothing left that says that the neighbour is there?
     pub(super) fn miss_hello(&mut self) -> bool {
         self.history >>= 1;
-        self.expected = self.expected.wrapping_add(1);
+        self.expected = self.expected.map(|seqno| seqno.wrapping_add(1));
         self.missed_at += self.hello_interval;
         self.history == 0
     }
@@ -145,7 +151,8 @@ mod tests {
 
     /// A neighbour after Hellos that came (true) or were lost.
     fn after(came: &[bool]) -> Neighbour {
-        let mut neighbour = Neighbour::new(at(0.0), 0);
+        let mut neighbour = Neighbour::new(at(0.0), of_centis(400));
+        neighbour.expected = Some(0);
         let hellos = came.iter().enumerate().filter(|(_, came)| **came);
         hellos.for_each(|(seqno, _)| neighbour.hello(at(0.0), seqno as u16, 400));
         let silence = came.iter().rev().take_while(|came| !**came).count();
@@ -205,7 +212,7 @@ mod tests {
         neighbour.hello(at(0.0), 16, 400);
         assert_eq!(neighbour.rxcost(at(0.0), LinkCost::Recent), 256);
         neighbour.hello(at(0.0), 16, 400);
-        assert_eq!((neighbour.history, neighbour.expected), (u16::MAX, 17), "the same twice");
+        assert_eq!((neighbour.history, neighbour.expected), (u16::MAX, Some(17)), "the same twice");
         neighbour.hello(at(0.0), 19, 400);
         assert_eq!(neighbour.history, 0x9fff, "17 and 18 were lost");
         assert!(!neighbour.has_restarted(36) && neighbour.has_restarted(37));

@@ -20,7 +20,6 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -222,6 +221,7 @@ impl Babel {
 /// What comes in.
 impl Babel {
     fn receive(&mut self, now: Time, tlvs: &[Tlv], from: NodeId, actions: &mut Vec<Action>) {
+        self.meet(now, from);
         // RFC 8966 §4.5: what updates say is in part said before them.
         let mut router = None;
         for tlv in tlvs {
@@ -252,6 +252,14 @@ impl Babel {
         }
     }
 
+    /// RFC 8966 §3.2.4: whoever sends a packet is a neighbour. What it says before its first Hello is kept, and
+    /// counts as soon as the link can be used.
+    fn meet(&mut self, now: Time, from: NodeId) -> &mut Neighbour {
+        let hello_interval = Span::from_secs(self.params.hello_interval_s);
+        let unknown = || (Neighbour::new(now, hello_interval), INFINITY);
+        &mut self.neighbours.entry(from).or_insert_with(unknown).0
+    }
+
     /// RFC 8966 §3.4.1. A new neighbour is told soon that it is heard.
     fn receive_hello(
         &mut self,
@@ -263,13 +271,12 @@ impl Babel {
         if self.neighbours.get(&from).is_some_and(|(each, _)| each.has_restarted(seqno)) {
             self.lose_neighbour(now, from, actions);
         }
-        if let Entry::Vacant(new) = self.neighbours.entry(from) {
-            new.insert((Neighbour::new(now, seqno), INFINITY));
+        let neighbour = self.meet(now, from);
+        let is_first = !neighbour.has_greeted();
+        neighbour.hello(now, seqno, interval);
+        if is_first {
             self.heard.insert(from);
             self.others_by(now, self.params.hello_interval_s / 4.0);
-        }
-        if let Some((neighbour, _)) = self.neighbours.get_mut(&from) {
-            neighbour.hello(now, seqno, interval);
         }
         self.follow_cost(now, from, actions);
     }
@@ -584,7 +591,8 @@ impl Babel {
             let interval = self.params.hello_centis();
             pieces.push(vec![Tlv::Hello { seqno: self.hello_seqno, interval }]);
             self.hello_at = now + self.params.until_hello(&mut self.stream);
-            for (node, (neighbour, _)) in &mut self.neighbours {
+            let greeted = self.neighbours.iter_mut().filter(|(_, (neighbour, _))| neighbour.has_greeted());
+            for (node, (neighbour, _)) in greeted {
                 if neighbour.hellos_until_ihu == 0 || neighbour.is_marginal() {
                     told.insert(*node);
                 } else {

@@ -81,6 +81,34 @@ fn wake(node: &mut Babel, seconds: f64) -> Vec<Action> {
     actions
 }
 
+/// RFC 8966 §3.2.4. A node that is asked for its routes answers before its first Hello is due.
+#[test]
+fn what_a_neighbour_says_before_its_first_hello_counts_once_the_link_does() {
+    let mut me = node(BabelParams::default());
+    hear(
+        &mut me,
+        0.1,
+        1,
+        &[&[Tlv::Ihu { to: ME, link_local: true, rxcost: 256, interval: 1200 }], &update(1, 0, 0)[..]]
+            .concat(),
+    );
+    assert_eq!(me.next_hop(at(0.1), NodeId(1)), None);
+    hear(&mut me, 2.0, 1, &[Tlv::Hello { seqno: 7, interval: 400 }]);
+    assert_eq!(me.next_hop(at(2.0), NodeId(1)), Some(NodeId(1)));
+}
+
+#[test]
+fn a_neighbour_that_never_greets_is_forgotten() {
+    let mut me = node(BabelParams::default());
+    hear(&mut me, 0.1, 1, &update(1, 0, 0));
+    assert_eq!(me.neighbours.len(), 1);
+    let (all, _) = sent(&wake(&mut me, 5.9));
+    assert!(all.iter().any(|tlv| matches!(tlv, Tlv::Hello { .. })), "{all:?}");
+    assert!(all.iter().all(|tlv| !matches!(tlv, Tlv::Ihu { .. })), "nothing is heard yet: {all:?}");
+    wake(&mut me, 6.2);
+    assert_eq!(me.neighbours.len(), 0);
+}
+
 /// What was sent to all, and to single neighbours.
 fn sent(actions: &[Action]) -> (Vec<Tlv>, Vec<(NodeId, Tlv)>) {
     let (mut all, mut single) = (Vec::new(), Vec::new());
