@@ -321,8 +321,12 @@ fn a_full_update_waits_for_a_hello_but_not_who_asks() {
     let quick = quick(&BabelParams::babeld());
     assert!(alone(BabelParams { dumps_wait: false, ..quick.clone() }) > 70);
     assert!(alone(quick) < 30);
-    let mut asked = node(BabelParams::babeld());
+    // Whoever asks waits as long as for any update that is not urgent, and not for the next full one.
+    let rare = BabelParams { update_interval_s: 100.0, ..BabelParams::babeld() };
+    let (mut asked, mut unasked) = (node(rare.clone()), node(rare));
     wake(&mut asked, 30.0);
+    wake(&mut unasked, 30.0);
     hear(&mut asked, 30.5, 1, &[Tlv::RouteRequest(None)]);
-    assert!(told(&wake(&mut asked, 30.7), 0).len() == 1, "told at once");
+    assert_eq!(told(&wake(&mut asked, 35.6), 0).len(), 1);
+    assert_eq!(told(&wake(&mut unasked, 35.6), 0).len(), 0);
 }
