@@ -75,7 +75,7 @@ struct Olsr {
     tcs: usize,
     /// Until when nodes may know links of this node that are no more: it sends TCs without links.
     empty_until: Time,
-    /// Messages of other nodes that wait to be passed on, and until when.
+    /// Messages that wait, most of them other nodes', and until when.
     waiting: Vec<Message>,
     forward_at: Time,
     /// When a second is over, if links have qualities.
@@ -264,12 +264,17 @@ impl Olsr {
     }
 
     fn pass_on(&mut self, now: Time, message: &Message) {
+        let hops = message.hops.saturating_add(1);
+        self.wait(now, Message { ttl: message.ttl - 1, hops, ..message.clone() });
+    }
+
+    /// The message goes with those that wait already, or begins to wait (RFC 3626 §3.4.1).
+    fn wait(&mut self, now: Time, message: Message) {
         if self.waiting.is_empty() {
             let jitter = Span::from_secs(self.params.forward_jitter_s);
             self.forward_at = now + self.stream.span_below(jitter);
         }
-        let hops = message.hops.saturating_add(1);
-        self.waiting.push(Message { ttl: message.ttl - 1, hops, ..message.clone() });
+        self.waiting.push(message);
     }
 }
 
@@ -339,6 +344,12 @@ impl Olsr {
 impl Olsr {
     /// Makes the messages that are due; those that wait go with them.
     fn make_messages(&mut self, now: Time, actions: &mut Vec<Action>) {
+        if self.params.tcs_wait && self.tc_at <= now {
+            if let Some(tc) = self.tc(now) {
+                self.wait(now, tc);
+            }
+            self.tc_at = now + self.params.until_tc(&mut self.stream);
+        }
         if self.hello_at.min(self.tc_at).min(self.forward_at) > now {
             return;
         }

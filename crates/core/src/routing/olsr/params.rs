@@ -28,6 +28,9 @@ params! {
         /// Another node's message waits a time uniform below this before it is passed on; all that comes
         /// meanwhile goes with it.
         forward_jitter_s: f64 = 0.5, "s", "RFC 3626 §3.4.1", [0.0, 1e4];
+        /// Let a TC of the node's own wait as others' do, up to the next HELLO; off: it goes when it is due,
+        /// and what waits goes with it.
+        tcs_wait: bool = false, "", "olsrd 0.9.8";
         /// How long neighbours believe a HELLO.
         hello_validity_s: f64 = 6.0, "s", "RFC 3626 §18.3", [0.1, 1e4];
         /// How long nodes believe a TC.
@@ -88,6 +91,7 @@ impl OlsrParams {
         OlsrParams {
             tc_jitter_s: 1.25,
             forward_jitter_s: 2.0,
+            tcs_wait: true,
             hello_validity_s: 20.0,
             tc_validity_s: 300.0,
             neighbour_hold_s: 20.0,

@@ -188,6 +188,32 @@ fn without_feedback_only_the_packet_is_lost() {
     assert_eq!(hops(&node, 1), Some(1));
 }
 
+/// How many TCs a node sends in a minute, and how many of them in a packet without a HELLO.
+fn tcs_and_lone_ones(params: OlsrParams) -> (usize, usize) {
+    let mut node = node(OlsrParams { tc_redundancy: 2, forward_jitter_s: 1e4, ..params });
+    let mut lists_of_kinds = Vec::new();
+    for round in 0..30_u16 {
+        let seconds = 2.0 * f64::from(round);
+        hear(&mut node, seconds, 1, hello(1, round + 1, &[symmetric(0)]));
+        for action in wake(&mut node, seconds + 1.999) {
+            let messages = sent(&[action]);
+            lists_of_kinds
+                .push(messages.iter().map(|each| matches!(each.content, Content::Tc(_))).collect::<Vec<_>>());
+        }
+    }
+    let tcs = lists_of_kinds.iter().flatten().filter(|is_tc| **is_tc).count();
+    let lone = lists_of_kinds.iter().filter(|list| list.contains(&true) && !list.contains(&false)).count();
+    (tcs, lone)
+}
+
+#[test]
+fn own_tcs_go_when_they_are_due_and_those_of_olsrd_with_the_next_hello() {
+    let (tcs, lone) = tcs_and_lone_ones(OlsrParams::default());
+    assert!((11..=14).contains(&tcs) && lone == tcs, "{tcs} {lone}");
+    let (tcs, lone) = tcs_and_lone_ones(OlsrParams { tcs_wait: true, ..OlsrParams::default() });
+    assert!((11..=14).contains(&tcs) && lone == 0, "{tcs} {lone}");
+}
+
 /// RFC 3626 §3.4.1, §8.4.1: only those who chose this node as relay have their messages passed on, once.
 #[test]
 fn a_tc_is_passed_on_once_and_for_selectors_only() {
