@@ -252,8 +252,8 @@ impl Babel {
         }
     }
 
-    /// RFC 8966 §3.2.4: whoever sends a packet is a neighbour. What it says before its first Hello is kept, and
-    /// counts as soon as the link can be used.
+    /// RFC 8966 §3.2.4: whoever sends a packet is a neighbour. What it says before its first Hello is kept,
+    /// and counts as soon as the link can be used.
     fn meet(&mut self, now: Time, from: NodeId) -> &mut Neighbour {
         let hello_interval = Span::from_secs(self.params.hello_interval_s);
         let unknown = || (Neighbour::new(now, hello_interval), INFINITY);

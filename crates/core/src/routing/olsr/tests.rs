@@ -189,8 +189,9 @@ fn without_feedback_only_the_packet_is_lost() {
 }
 
 /// How many TCs a node sends in a minute, and how many of them in a packet without a HELLO.
-fn tcs_and_lone_ones(params: OlsrParams) -> (usize, usize) {
-    let mut node = node(OlsrParams { tc_redundancy: 2, forward_jitter_s: 1e4, ..params });
+fn tcs_and_lone_ones(tcs_wait: bool) -> (usize, usize) {
+    let mut node =
+        node(OlsrParams { tcs_wait, tc_redundancy: 2, forward_jitter_s: 1e4, ..OlsrParams::default() });
     let mut lists_of_kinds = Vec::new();
     for round in 0..30_u16 {
         let seconds = 2.0 * f64::from(round);
@@ -208,9 +209,9 @@ fn tcs_and_lone_ones(params: OlsrParams) -> (usize, usize) {
 
 #[test]
 fn own_tcs_go_when_they_are_due_and_those_of_olsrd_with_the_next_hello() {
-    let (tcs, lone) = tcs_and_lone_ones(OlsrParams::default());
+    let (tcs, lone) = tcs_and_lone_ones(false);
     assert!((11..=14).contains(&tcs) && lone == tcs, "{tcs} {lone}");
-    let (tcs, lone) = tcs_and_lone_ones(OlsrParams { tcs_wait: true, ..OlsrParams::default() });
+    let (tcs, lone) = tcs_and_lone_ones(true);
     assert!((11..=14).contains(&tcs) && lone == 0, "{tcs} {lone}");
 }
 
