@@ -17,6 +17,7 @@ from benches import (
     python_routing,
     radios,
     recording,
+    routings,
     standard,
     startup,
     throughput,
@@ -37,13 +38,14 @@ def main() -> None:
         "parts",
         nargs="*",
         help="startup, throughput, standard, protocols, ns3, standing, moving, python, recording, page, "
-        "engine, precision, radios, radio-growth, walls; all if none is named",
+        "engine, precision, radios, radio-growth, walls, routings, thousand; all if none is named",
     )
     options.add_argument("--rounds", type=int, default=5, help="measurements of each command [5]")
     options.add_argument("--most", type=int, default=SIZES[-1], help="nodes of the largest network [10000]")
     options.add_argument("--without-ns2", action="store_true", help="measure growth without ns-2 beside it")
     options.add_argument("--beside", type=Path, help="another build's manetlab, for startup")
     options.add_argument("--profile", default="rfc", help="profile of the growing networks [rfc]")
+    options.add_argument("--routing", action="append", help="a protocol, for thousand [all]")
     asked = options.parse_args()
     sizes = [size for size in SIZES if size <= asked.most]
     beside = [] if asked.without_ns2 else NS2_SIZES
@@ -63,6 +65,8 @@ def main() -> None:
         "radios": lambda: radios.table(asked.rounds),
         "radio-growth": lambda: radios.growth(asked.rounds),
         "walls": lambda: radios.walls(asked.rounds),
+        "routings": lambda: routings.table(asked.rounds),
+        "thousand": lambda: routings.thousand(asked.routing),
     }
     if unknown := set(asked.parts) - set(parts):
         options.error(f"no such part: {', '.join(sorted(unknown))}")
