@@ -13,7 +13,7 @@ from assemble import offered, pages
 
 def main(html: Path, made: Path) -> int:
     """Says what is missing; `made` has the pages that are not stored."""
-    found = [*missing_pages(html, made), *missing_names(html), *missing_in_search(html)]
+    found = [*missing_pages(html, made), *missing_names(html), *missing_in_search(html, made)]
     for each in found:
         print(f"the site lacks {each}", file=sys.stderr)
     return 1 if found else 0
@@ -55,11 +55,11 @@ def missing_names(html: Path) -> list[str]:
     ]
 
 
-def missing_in_search(html: Path) -> list[str]:
+def missing_in_search(html: Path, made: Path) -> list[str]:
     """Pages that the search does not know."""
     known = json.loads((html / "search.json").read_text(encoding="utf-8"))
     places = {item["location"].partition("#")[0] for item in known["items"]}
-    return [f"{name} in its search" for name in map(place, pages()) if name not in places]
+    return [f"{name} in its search" for name in map(place, pages(made)) if name not in places]
 
 
 if __name__ == "__main__":
