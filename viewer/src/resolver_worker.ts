@@ -37,7 +37,7 @@ interface Parts {
 }
 
 /** Where Pyodide believes its files to be: no name leads there. */
-const NOWHERE = "https://pyodide.invalid/";
+const NOWHERE = "about:pyodide/";
 /** Where texts are; that of python/manetlab/replay/python_in_page.py. */
 const FOLDER = "/scenarios/a/b/c/d";
 
