@@ -87,6 +87,8 @@ class Live {
   private made: Made[] = [];
   private isChecked = false;
   private isRunning = false;
+  /** How often a run was cancelled: the engine does not know of one that has not come to it. */
+  private cancelled = 0;
   private readonly mover: Mover;
   private readonly fields: { routing: HTMLSelectElement; sender: HTMLSelectElement; seed: HTMLInputElement | HTMLSelectElement };
   private readonly controls: Fields;
@@ -262,6 +264,7 @@ class Live {
   }
 
   private cancel(): void {
+    this.cancelled++;
     this.engine.cancel();
     this.resolver?.stop();
   }
@@ -300,7 +303,9 @@ class Live {
     this.say("Running …");
     this.tell("running");
     try {
+      const { cancelled } = this;
       const prepared = await this.prepared(chosen);
+      if (this.cancelled !== cancelled) throw new Cancelled("the run was cancelled");
       const answer = await this.engine.run(requestOf(this.data, prepared, true), (part) => {
         this.progress.value = part;
       });
