@@ -87,11 +87,16 @@ WRONG = {
 STARTS_S = 300.0
 """How long Python may take to begin at most, in s; it takes two or three."""
 
-needs_python = pytest.mark.skipif(
-    not python_in_page.cached().exists(),
-    reason="skipped: Pyodide is not in the cache (`manetlab lab --python` downloads it)",
-)
-pytestmark = [needs_engine, needs_python]
+pytestmark = needs_engine
+
+
+@pytest.fixture(scope="module", autouse=True)
+def python_for_pages() -> None:
+    """Downloads Pyodide where it has not been yet."""
+    try:
+        python_in_page.archive()
+    except InputError as error:
+        pytest.skip(f"Pyodide is not here: {error}")
 
 
 @pytest.fixture(scope="module")

@@ -13,14 +13,14 @@ import pytest
 from tests.conftest import ROOT
 
 LIMITS = {
-    "": (1_320, 17_000_000),
-    "crates": (510, 3_850_000),
-    "docs": (60, 1_330_000),
-    "papers": (155, 6_950_000),
+    "": (1_385, 17_700_000),
+    "crates": (525, 3_950_000),
+    "docs": (66, 1_530_000),
+    "papers": (165, 7_150_000),
     "papers/kept": (5, 4_350_000),
     "python": (200, 1_640_000),
     "tests": (155, 1_330_000),
-    "validation": (49, 670_000),
+    "validation": (54, 690_000),
     "viewer": (70, 460_000),
 }
 """The most files and bytes of a folder; of the whole repository under no name."""

@@ -78,7 +78,7 @@ DAEMONS = {
             -C 'redistribute local ip 10.0.0.0/8 ge 32' -C 'redistribute local deny'""",
         6696,
         "babel:babeld",
-        BABEL,
+        {"babel": {**BABEL["babel"], "request_s": 0.25}},
     ),
     "bird": Daemon(
         "bird",

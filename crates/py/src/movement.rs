@@ -284,6 +284,7 @@ impl Movement {
     /// node that has others within `hops` links when the movement begins, the second any of these. A link is
     /// a distance over which unicast data frames are received under the parameters `params_json`. Nobody has
     /// others within so many links: no pairs.
+    #[expect(clippy::needless_pass_by_value, reason = "Python's lists become vectors")]
     fn pairs_within_hops(
         &self,
         py: Python<'_>,

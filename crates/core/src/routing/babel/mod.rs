@@ -39,10 +39,11 @@ const IPV6_HEADER_BYTES: u32 = 40;
 /// What babeld 1.14 holds for a change worth telling: less is left to the next full update.
 const SMALL_CHANGE: u16 = 384;
 const SMALL_GAIN: u16 = 1024;
-/// A loss that is told at once, if the route was good before; and one for which neighbours are asked.
+/// A loss that is told at once, if the route was good before. For a small one neighbours are asked.
 const BIG_LOSS: u16 = 512;
 const GOOD: u16 = 1536;
-const ASKING_LOSS: u16 = 288;
+/// What babeld 1.14 takes for at once, in s.
+const AT_ONCE_S: f64 = 0.01;
 /// A route that is so much worse than one that is not feasible is worth a request (babeld 1.14).
 const WORTH_ASKING: u16 = 512;
 /// Numbers that are farther behind are not asked for (babeld 1.14).
@@ -416,7 +417,7 @@ impl Babel {
         for prefix in self.table.set_cost(node, Some(cost)) {
             self.reselect(now, prefix, actions);
         }
-        if before == INFINITY {
+        if before == INFINITY && self.params.asks_neighbours {
             self.send_to(now, node, Tlv::RouteRequest(None));
         }
     }
@@ -455,7 +456,8 @@ impl Babel {
             }
             (Some((_, old)), Some((_, metric))) => {
                 self.tell_change(now, prefix, told, metric);
-                if metric >= old.saturating_add(ASKING_LOSS) {
+                if metric >= old.saturating_add(SMALL_CHANGE) {
+                    self.tell_first(now);
                     self.asked.push(Tlv::RouteRequest(Some(prefix)));
                     self.others_by(now, self.params.request_s);
                 }
@@ -510,6 +512,7 @@ impl Babel {
     }
 
     fn ask_all(&mut self, now: Time, prefix: NodeId, seqno: u16, hop_count: u8) {
+        self.tell_first(now);
         self.asked.push(Tlv::SeqnoRequest { prefix, seqno, hop_count, router: prefix });
         self.others_by(now, self.params.request_s);
     }
@@ -537,6 +540,13 @@ impl Babel {
     fn tell_soon(&mut self, now: Time, prefix: NodeId, within_s: f64) {
         self.news.insert(prefix);
         self.news_at = self.news_at.min(now + roughly(within_s, &mut self.stream));
+    }
+
+    /// Who is asked should know what the node has to tell.
+    fn tell_first(&mut self, now: Time) {
+        if self.params.tells_first && !self.news.is_empty() {
+            self.news_at = self.news_at.min(now + roughly(AT_ONCE_S, &mut self.stream));
+        }
     }
 
     fn others_by(&mut self, now: Time, within_s: f64) {
@@ -676,6 +686,7 @@ impl Babel {
 
     /// Sends a request to one neighbour soon, with others that are for it.
     fn send_to(&mut self, now: Time, to: NodeId, tlv: Tlv) {
+        self.tell_first(now);
         let at = now + roughly(self.params.request_s, &mut self.stream);
         let (due, waiting) = self.for_one.entry(to).or_insert((at, Vec::new()));
         *due = at.min(*due);

@@ -55,8 +55,13 @@ params! {
         /// Does a full update wait as long as any other that is not urgent, so that it goes with a Hello?
         /// Off: it goes when it is due.
         dumps_wait: bool = false, "", "babeld 1.12";
-        /// How long a request waits.
+        /// How long a request waits. babeld: a quarter of the interval of Hellos.
         request_s: f64 = 0.2, "s", "RFC 8966 appendix B", [0.0, 100.0];
+        /// Does what a node has to tell go out at once when it asks for something?
+        tells_first: bool = false, "", "babeld 1.14";
+        /// Ask a neighbour for all its routes when the link to it can be used; off: its next update tells
+        /// them.
+        asks_neighbours: bool = true, "", "this model";
         /// How missed Hellos raise the cost of a link.
         link_cost: LinkCost = LinkCost::Etx, "", "RFC 8966 appendix A.2";
         /// Half-life of the metric by which routes are compared, so that a route must stay better for a while
@@ -100,7 +105,9 @@ impl BabelParams {
             urgent_s: 0.1,
             triggered_s: 4.0,
             dumps_wait: true,
-            request_s: 0.0095,
+            request_s: 1.0,
+            tells_first: true,
+            asks_neighbours: false,
             link_cost: LinkCost::Recent,
             switches_to_equal: true,
             keeps_unfeasible: true,

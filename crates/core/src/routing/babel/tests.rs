@@ -163,7 +163,7 @@ fn the_first_packet_says_hello_and_voids_what_was_told_before() {
 /// RFC 8966 §3.4: a neighbour is told that it is heard; routes count when it says the same.
 #[test]
 fn a_route_needs_a_link_in_both_directions() {
-    let mut node = node(BabelParams::babeld());
+    let mut node = node(BabelParams { asks_neighbours: true, request_s: 0.2, ..BabelParams::babeld() });
     wake(&mut node, 4.0);
     hear(&mut node, 4.0, 1, &[&[Tlv::Hello { seqno: 9, interval: 400 }], &update(1, 3, 0)[..]].concat());
     let (all, _) = sent(&wake(&mut node, 5.3));
