@@ -164,6 +164,7 @@ papers-pages: build
 	$(BIN)/python -m studies.remedies --pages $(PAGES)/papers/studies
 	$(BIN)/python -m studies.real_radios
 	$(BIN)/python -m studies.hellos
+	$(BIN)/python -m studies.which_protocol
 
 bench: build
 	benches/install_simulators.sh

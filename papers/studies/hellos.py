@@ -12,12 +12,14 @@ from typing import Any
 import click
 import pandas as pd
 
+from manetlab import palette
 from manetlab.campaign import Campaign
 from manetlab.cli import options
 from manetlab.files import write_text
 from manetlab.stats import mean_interval, paired_difference, unfairness
 from manetlab.tables import Table, with_minus
 from studies.horizon import is_admissible
+from studies.pages import chart, words
 
 HERE = Path(__file__).parent
 CAMPAIGN, WORDS, KEPT = HERE / "hellos.toml", HERE / "hellos-words.md", HERE / "kept" / "hellos.parquet"
@@ -49,7 +51,6 @@ def main(store: Path | None, docs: Path, jobs: int | None) -> None:
     if store is not None:
         keep(store, jobs)
     runs = pd.read_parquet(KEPT)
-    (docs / FIGURE).parent.mkdir(parents=True, exist_ok=True)
     draw(runs, docs / FIGURE)
     write_text(docs / PAGE, page(runs))
 
@@ -71,16 +72,9 @@ def keep(store: Path, jobs: int | None) -> None:
     runs[COLUMNS].to_parquet(KEPT, compression="zstd", index=False)
 
 
-def words() -> dict[str, str]:
-    """What the page says in words, by the name that a comment gives each part."""
-    parts = WORDS.read_text(encoding="utf-8").split("<!-- ")[1:]
-    named = (part.split(" -->\n", 1) for part in parts)
-    return {name: text.strip() for name, text in named}
-
-
 def page(runs: pd.DataFrame) -> str:
     """The page, in Markdown."""
-    said = words()
+    said = words(WORDS)
     facts = {
         "runs": f"{len(runs):,}",
         "replications": runs["replication"].nunique(),
@@ -88,7 +82,7 @@ def page(runs: pd.DataFrame) -> str:
     }
     parts = [said["head"].format(**facts), f"![Unsmoothness of the worst flow, by network size]({FIGURE})"]
     parts += [smoothness(runs, flows).to_markdown() for flows in _all(runs, "flows")]
-    parts += [said["reading"]]
+    parts += [said["reading"].format(**facts)]
     parts += [throughput(runs, flows).to_markdown() for flows in _all(runs, "flows")]
     return "\n\n".join(part.strip() for part in [*parts, said["why"]]) + "\n"
 
@@ -148,18 +142,9 @@ def throughput(runs: pd.DataFrame, flows: int) -> Table:
 
 def draw(runs: pd.DataFrame, path: Path) -> None:
     """Draws unsmoothness by size, a field for each number of flows."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
+    from manetlab.plots import MARKERS
 
-    from manetlab import palette
-    from manetlab.plots import MARKERS, STYLE
-
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        settings: Any = mpl.rcParams
-        settings.update(STYLE)
-        settings["svg.hashsalt"] = "manetlab"
-        figure = Figure(figsize=(7.2, 3.4), layout="constrained")
+    with chart(path, 7.2, 3.4) as figure:
         fields = figure.subplots(1, 2, sharey=True)
         for axes, flows in zip(fields, _all(runs, "flows"), strict=True):
             sizes = _sizes(runs, flows)
@@ -179,7 +164,6 @@ def draw(runs: pd.DataFrame, path: Path) -> None:
             axes.set_xlabel(f"nodes, {flows} flows")
         fields[0].set_ylabel("unsmoothness of the worst flow")
         fields[0].legend(fontsize=7)
-        figure.savefig(path, metadata={"Date": None})
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ what is kept, in out/pages (``--pages``). The networks are the areas of Osipov a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from manetlab.files import write_text
 from manetlab.stats import effective_horizon, mean_interval, paired_difference, unfairness
 from manetlab.tables import Table
 from studies import PAGES_OPTION
+from studies.pages import words
 
 HERE = Path(__file__).parent
 WORDS = HERE / "horizon-words.md"
@@ -322,7 +322,7 @@ def whole(alone: pd.DataFrame) -> float:
 
 def page(runs: pd.DataFrame, beside: pd.DataFrame) -> str:
     """The page, in Markdown."""
-    said = words()
+    said = words(WORDS)
     facts = {
         "runs": len(runs) + len(beside),
         "beside_runs": beside["replication"].nunique(),
@@ -351,12 +351,6 @@ def page(runs: pd.DataFrame, beside: pd.DataFrame) -> str:
         if name == "ranges":
             parts.append(f"![{said['figure']}]({FIGURE})")
     return "\n\n".join([*parts, said["limits"]]) + "\n"
-
-
-def words() -> dict[str, str]:
-    """What the page says in words, by the name that a comment gives each part."""
-    parts = re.split(r"^<!-- (.+) -->\n", WORDS.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    return {name: text.strip() for name, text in zip(parts[1::2], parts[2::2], strict=True)}
 
 
 def horizons(runs: pd.DataFrame) -> Table:

@@ -15,6 +15,7 @@ from typing import Any
 import click
 import pandas as pd
 
+from manetlab import palette
 from manetlab.campaign import Campaign
 from manetlab.cli import options
 from manetlab.files import write_text
@@ -22,6 +23,7 @@ from manetlab.links import is_good, is_grey, links
 from manetlab.running import run
 from manetlab.stats import mean_interval, paired_difference
 from manetlab.tables import Table, with_minus
+from studies.pages import chart, words
 
 HERE = Path(__file__).parent
 CAMPAIGN, WORDS = HERE / "real-radios.toml", HERE / "real-radios-words.md"
@@ -50,7 +52,6 @@ def main(store: Path | None, docs: Path, jobs: int | None) -> None:
     if store is not None:
         keep(store, jobs)
     runs, looks = pd.read_parquet(KEPT), pd.read_csv(LOOKS)
-    (docs / FIGURE).parent.mkdir(parents=True, exist_ok=True)
     draw(runs, docs / FIGURE)
     write_text(docs / PAGE, page(runs, looks))
 
@@ -111,16 +112,9 @@ def look(campaign: Campaign, point: int, replication: int) -> dict[str, float]:
     }
 
 
-def words() -> dict[str, str]:
-    """What the page says in words, by the name that a comment gives each part."""
-    parts = WORDS.read_text(encoding="utf-8").split("<!-- ")[1:]
-    named = (part.split(" -->\n", 1) for part in parts)
-    return {name: text.strip() for name, text in named}
-
-
 def page(runs: pd.DataFrame, looked: pd.DataFrame) -> str:
     """The page, in Markdown."""
-    said = words()
+    said = words(WORDS)
     facts = {
         "runs": len(runs),
         "replications": runs["replication"].nunique(),
@@ -216,19 +210,10 @@ def recorded(looked: pd.DataFrame) -> Table:
 
 def draw(runs: pd.DataFrame, path: Path) -> None:
     """Draws the share of packets that arrive, by surroundings and protocol."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    from manetlab import palette
-    from manetlab.plots import MARKERS, STYLE
+    from manetlab.plots import MARKERS
 
     surroundings, systems = _levels(runs)
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        settings: Any = mpl.rcParams
-        settings.update(STYLE)
-        settings["svg.hashsalt"] = "manetlab"
-        figure = Figure(figsize=(6.4, 3.4), layout="constrained")
+    with chart(path, 6.4, 3.4) as figure:
         axes = figure.subplots()
         for place, system in enumerate(systems):
             found = [mean_interval(_of(runs, each, system, MEASURES[0])) for each in surroundings]
@@ -245,7 +230,6 @@ def draw(runs: pd.DataFrame, path: Path) -> None:
         axes.set_xticks(range(len(surroundings)), surroundings)
         axes.set_ylabel("CBR packets that arrive, %")
         axes.legend()
-        figure.savefig(path, metadata={"Date": None})
 
 
 if __name__ == "__main__":

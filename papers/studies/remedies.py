@@ -6,7 +6,6 @@ It makes the page of remedies and its figures from the kept results in papers/st
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from manetlab.tables import Table, with_minus
 from studies import PAGES_OPTION
 from studies.drawing import svg
 from studies.outage import Outage, outage
+from studies.pages import words
 from studies.ranking import PLAIN, Standing, can_be_best, standings
 
 HERE = Path(__file__).parent
@@ -91,12 +91,6 @@ def outages() -> dict[str, Outage]:
     return made
 
 
-def words() -> dict[str, str]:
-    """What the page says in words, by the name that a comment gives each part."""
-    parts = re.split(r"^<!-- (.+) -->\n", WORDS.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    return {name: text.strip() for name, text in zip(parts[1::2], parts[2::2], strict=True)}
-
-
 def slug(name: str) -> str:
     """A name as the name of a file."""
     return "-".join(name.lower().replace("–", "-").replace("+", "and").split())
@@ -106,7 +100,7 @@ def page(runs: pd.DataFrame, shown: dict[str, Outage]) -> str:
     """The page, in Markdown."""
     systems = list(dict.fromkeys(runs["system"]))
     listed_by = ranked(runs)
-    said = words()
+    said = words(WORDS)
     lines = [
         said["head"].format(
             systems=len(systems),
