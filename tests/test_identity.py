@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 from tests.rust_modules import sources
 
 PACKAGE = ROOT / "python" / "manetlab"
-CRATES = {"": "core", "formats": "formats", "py": "py"}
+CRATES = {"": "core", "formats": "formats", "py": "py", "resolver": "resolver"}
 """The crates that have a part in a run, by what is before the names of their modules."""
 
 
