@@ -59,6 +59,7 @@ test("places and times that cannot be are refused", () => {
     presence: rows({ node: 1, from: 0, until: 2 ** 63, ...presence }),
   });
   assert.equal(checkedMovement(moving({}), 3).points.rows, 1);
+  assert.equal(checkedMovement(moving({ time: 1.3e15 }), 3).points.rows, 1, "a node that creeps arrives weeks later");
   const wrong = [["node", 3], ["node", 0.5], ["time", -1], ["time", Infinity], ["x", 1e308], ["y", Number.NaN]] as const;
   for (const [name, value] of wrong) assert.throws(() => checkedMovement(moving({ [name]: value }), 3), /movement cannot be used/);
   for (const change of [{ node: 3 }, { time: -1 }, { z: Number.NaN }]) assert.throws(() => checkedMovement(moving({}, change), 3), /cannot be used/);
