@@ -47,7 +47,7 @@ params! {
         request_hops: u32 = 64, "hop", "RFC 8966 §3.8.2.1", [1.0, 255.0];
         /// How long a request that was passed on is remembered, unless it is answered: others like it are
         /// not passed on as long.
-        request_memory_s: f64 = 65.0, "s", "babeld 1.14", [0.0, 1e4];
+        request_memory_s: f64 = 1.9, "s", "RFC 8966 §3.8.1.2: recently", [0.0, 1e4];
         /// How long an urgent update waits: a route is lost, or new.
         urgent_s: f64 = 0.2, "s", "RFC 8966 appendix B", [0.0, 100.0];
         /// How long any other triggered update waits.
@@ -102,6 +102,7 @@ impl BabelParams {
             route_hold: 5.25,
             source_hold_s: 200.0,
             request_hops: 127,
+            request_memory_s: 65.0,
             urgent_s: 0.1,
             triggered_s: 4.0,
             dumps_wait: true,
