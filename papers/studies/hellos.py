@@ -20,6 +20,7 @@ from manetlab.stats import mean_interval, paired_difference, unfairness
 from manetlab.tables import Table, with_minus
 from studies.horizon import is_admissible
 from studies.pages import chart, words
+from studies.runs import with_code
 
 HERE = Path(__file__).parent
 CAMPAIGN, WORDS, KEPT = HERE / "hellos.toml", HERE / "hellos-words.md", HERE / "kept" / "hellos.parquet"
@@ -58,9 +59,7 @@ def main(store: Path | None, docs: Path, jobs: int | None) -> None:
 def keep(store: Path, jobs: int | None) -> None:
     """Runs what is missing, and keeps a line for each run."""
     results = Campaign.load(CAMPAIGN).run(store, jobs=jobs)
-    code = results.machines[["point", "replication", "code"]]
-    # A copy, whose columns are one block.
-    runs = results.runs.merge(code, on=["point", "replication"]).copy()
+    runs = with_code(results)
     runs = runs.rename(columns={"tcp_throughput_bps": "total_bps", "tcp_unsmoothness_max": "unsmoothness"})
     runs["nodes"] = 2 * runs["flows"].astype(int) + runs[FORWARDERS].astype(int)
     got = results.flows.sort_values("flow").groupby(["point", "replication"])["throughput_bps"].agg(list)
@@ -68,7 +67,6 @@ def keep(store: Path, jobs: int | None) -> None:
         unfairness(rates, [WHOLE_BPS / len(rates)] * len(rates))
         for rates in (got[each] for each in zip(runs["point"], runs["replication"], strict=True))
     ]
-    runs["result_hash"] = runs["result_hash"].str[:16]
     runs[COLUMNS].to_parquet(KEPT, compression="zstd", index=False)
 
 

@@ -24,6 +24,7 @@ from manetlab.running import run
 from manetlab.stats import mean_interval, paired_difference
 from manetlab.tables import Table, with_minus
 from studies.pages import chart, words
+from studies.runs import with_code
 
 HERE = Path(__file__).parent
 CAMPAIGN, WORDS = HERE / "real-radios.toml", HERE / "real-radios-words.md"
@@ -60,9 +61,7 @@ def keep(store: Path, jobs: int | None) -> None:
     """Runs what is missing, looks into recordings, and keeps what comes out."""
     campaign = Campaign.load(CAMPAIGN)
     results = campaign.run(store, jobs=jobs)
-    code = results.machines[["point", "replication", "code"]]
-    runs = results.runs.merge(code, on=["point", "replication"])
-    runs["result_hash"] = runs["result_hash"].str[:16]
+    runs = with_code(results)
     KEPT.parent.mkdir(exist_ok=True)
     runs[COLUMNS].to_parquet(KEPT, compression="zstd", index=False)
     pd.DataFrame(looks(campaign)).to_csv(LOOKS, index=False, float_format="%.6g")

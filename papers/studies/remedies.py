@@ -21,6 +21,7 @@ from studies.drawing import svg
 from studies.outage import Outage, outage
 from studies.pages import words
 from studies.ranking import PLAIN, Standing, can_be_best, standings
+from studies.runs import with_code
 
 HERE = Path(__file__).parent
 CAMPAIGN, WORDS, KEPT = HERE / "remedies.toml", HERE / "remedies-words.md", HERE / "kept" / "remedies.parquet"
@@ -60,11 +61,7 @@ def completed(runs: pd.DataFrame | None, store: Path, jobs: int | None) -> pd.Da
         assert runs is not None
         return runs
     made = campaign.changed(factors={**campaign.factors, "system": missing}).run(store, jobs=jobs)
-    code = made.machines[["point", "replication", "code"]]
-    new = made.runs.merge(code, on=["point", "replication"]).rename(
-        columns={"traffic.random.tcp": "sessions"}
-    )
-    new["result_hash"] = new["result_hash"].str[:16]
+    new = with_code(made).rename(columns={"traffic.random.tcp": "sessions"})
     labels = {each["label"] for each in missing}
     kept = [] if runs is None else [runs[~runs["system"].isin(labels)]]
     both = pd.concat([*kept, new[COLUMNS]])

@@ -142,10 +142,8 @@ def write(
     """Writes `count` movement files of BonnMotion's form: `stem`-1.movements and so on."""
     stem.parent.mkdir(parents=True, exist_ok=True)
     for number in range(1, count + 1):
-        lines = [
-            " ".join(f"{value:.2f}" for point in track for value in point)
-            for track in tracks(number, duration_s)
-        ]
-        with_heights = len(tracks(number, duration_s)[0][0]) == 4
+        made = tracks(number, duration_s)
+        lines = [" ".join(f"{value:.2f}" for point in track for value in point) for track in made]
+        with_heights = len(made[0][0]) == 4
         head = ["#3D"] if with_heights else []
         write_text(stem.with_name(f"{stem.name}-{number}.movements"), "\n".join([*head, *lines]) + "\n")

@@ -26,6 +26,7 @@ from manetlab.running import run
 from manetlab.stats import WithBest, compare_with_best, mean_interval
 from manetlab.tables import Table
 from studies.pages import chart, words
+from studies.runs import with_code
 from studies.streets_and_flights import Flights, Streets, write
 
 HERE = Path(__file__).parent
@@ -109,9 +110,7 @@ def keep(store: Path, jobs: int | None) -> None:
         return
     made = whole.changed(factors={**whole.factors, "protocol": missing})
     results = made.run(store, jobs=jobs)
-    code = results.machines[["point", "replication", "code"]]
-    runs = results.runs.merge(code, on=["point", "replication"])
-    runs["result_hash"] = runs["result_hash"].str[:16]
+    runs = with_code(results)
     KEPT.parent.mkdir(exist_ok=True)
     _joined(whole, kept, runs[COLUMNS]).to_parquet(KEPT, compression="zstd", index=False)
     looked = pd.read_csv(LOOKS) if LOOKS.exists() else None
