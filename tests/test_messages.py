@@ -123,6 +123,18 @@ def test_a_known_name_that_is_not_there_is_told_from_a_misspelt_one(
     assert error.value.hint and "check the spelling" not in error.value.hint
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"), [("aodvv2", "dymo:aodvv2"), ("batmand", "batman:batmand"), ("rfc3626", "olsr:rfc3626")]
+)
+def test_the_name_of_a_parameter_set_leads_to_its_protocol(name: str, meant: str) -> None:
+    with pytest.raises(InputError) as error:
+        Scenario(
+            duration_s=1.0, movement={"chain": {"nodes": 2}}, traffic={"random": {"cbr": 1}}, routing=name
+        ).resolve()
+    assert error.value.what == "no such routing protocol"
+    assert error.value.hint == f'it is a parameter set: did you mean "{meant}"?'
+
+
 def test_what_is_said_to_be_missing_is() -> None:
     there = {
         *_core.routings(),

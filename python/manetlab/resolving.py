@@ -147,6 +147,9 @@ def _layers(scenario: Scenario) -> list[tuple[str, Params]]:
         known = _core.routings()
         error = parameters.unknown("routing protocol", protocol, known, scenario.where, "protocols")
         error.wanted = f"{error.wanted}, or python:MODULE.CLASS"
+        sets = [f"{name}:{protocol}" for name in known if protocol in _core.routing_sets(name)]
+        if sets:
+            error.hint = f'it is a parameter set: did you mean "{sets[0]}"?'
         raise error
     if colon and not _core.routing_sets(protocol):
         raise InputError(

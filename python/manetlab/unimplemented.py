@@ -22,7 +22,6 @@ _INSTEAD = {
     **dict.fromkeys(("ray-tracing", "cost231", "okumura-hata", "free-space"), _PROPAGATION),
     **dict.fromkeys(("gauss-markov", "gauss_markov", "rpgm", "manhattan", "random_walk"), _MOVEMENT),
     **dict.fromkeys(("gpx", "levy", "random_direction"), _MOVEMENT),
-    "aodvv2": "dymo:aodvv2 is its last form that was much implemented",
     "voip": _VOICE,
     **dict.fromkeys(("802.11n", "802.11ac", "802.11ax"), _WIFI),
 }
