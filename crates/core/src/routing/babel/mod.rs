@@ -173,7 +173,7 @@ impl Routing for Babel {
             self.reselect(now, prefix, actions);
         }
         for (prefix, pending) in self.requests.fire(now) {
-            self.ask_all(now, prefix, pending.seqno, pending.hop_count);
+            self.ask_all(now, prefix, pending.seqno);
         }
         self.repeat_retractions(now);
         self.send_what_is_due(now, actions);
@@ -370,7 +370,7 @@ impl Babel {
             && let Some(towards) = towards
         {
             let until = now + Span::from_secs(self.params.request_memory_s);
-            self.requests.add(prefix, Pending::passed_on(seqno, hop_count - 1, from, until));
+            self.requests.add(prefix, Pending::passed_on(seqno, from, until));
             let tlv = Tlv::SeqnoRequest { prefix, seqno, hop_count: hop_count - 1, router: prefix };
             self.send_to(now, towards, tlv);
         }
@@ -498,11 +498,10 @@ impl Babel {
         }
         let wait = Span::from_secs(self.params.request_wait_s);
         let repeats = Repeats::new(now, self.params.request_repeats, wait);
-        let hop_count = self.params.request_hops as u8;
-        self.requests.add(prefix, Pending::own(seqno, hop_count, repeats));
+        self.requests.add(prefix, Pending::own(seqno, repeats));
         match to {
             Some(to) => self.send_to(now, to, self.request(prefix, seqno)),
-            None => self.ask_all(now, prefix, seqno, hop_count),
+            None => self.ask_all(now, prefix, seqno),
         }
     }
 
@@ -511,9 +510,9 @@ impl Babel {
         Tlv::SeqnoRequest { prefix, seqno, hop_count: self.params.request_hops as u8, router: prefix }
     }
 
-    fn ask_all(&mut self, now: Time, prefix: NodeId, seqno: u16, hop_count: u8) {
+    fn ask_all(&mut self, now: Time, prefix: NodeId, seqno: u16) {
         self.tell_first(now);
-        self.asked.push(Tlv::SeqnoRequest { prefix, seqno, hop_count, router: prefix });
+        self.asked.push(self.request(prefix, seqno));
         self.others_by(now, self.params.request_s);
     }
 

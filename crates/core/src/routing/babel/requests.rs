@@ -37,7 +37,6 @@ impl Repeats {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pending {
     pub(super) seqno: u16,
-    pub(super) hop_count: u8,
     /// The neighbour for whom it was passed on.
     pub(super) requester: Option<NodeId>,
     until: Time,
@@ -46,13 +45,13 @@ pub(super) struct Pending {
 
 impl Pending {
     /// One of this node's own.
-    pub(super) fn own(seqno: u16, hop_count: u8, repeats: Repeats) -> Pending {
-        Pending { seqno, hop_count, requester: None, until: Time::NEVER, repeats: Some(repeats) }
+    pub(super) fn own(seqno: u16, repeats: Repeats) -> Pending {
+        Pending { seqno, requester: None, until: Time::NEVER, repeats: Some(repeats) }
     }
 
     /// One that is passed on, and remembered until `until`.
-    pub(super) fn passed_on(seqno: u16, hop_count: u8, requester: NodeId, until: Time) -> Pending {
-        Pending { seqno, hop_count, requester: Some(requester), until, repeats: None }
+    pub(super) fn passed_on(seqno: u16, requester: NodeId, until: Time) -> Pending {
+        Pending { seqno, requester: Some(requester), until, repeats: None }
     }
 
     fn at(&self) -> Time {
