@@ -11,6 +11,7 @@ import { type Answer, Cancelled, Engine } from "./engine";
 import type { App } from "./main";
 import { Run } from "./model";
 import { Mover } from "./mover";
+import { noteFor } from "./notes";
 import { Recording } from "./recording";
 import { type Repeated, Seeds } from "./seeds";
 import { asMade, changesOf, type Chosen, type Choice, differences, type Displacement, type LiveData, parseSeed, protocolPatches, refusal, requestOf } from "./requests";
@@ -335,24 +336,15 @@ class Live {
   /** Shows a run that was made beside the one as made, and beside others that are kept. */
   private async shown(chosen: Chosen, { result, recording }: Answer, kept: Made[]): Promise<void> {
     const measured = JSON.parse(result) as { totals: Totals };
-    const changed = differences(this.data, chosen);
-    const name = changed.map(([, is]) => is).join(", ");
-    const { note } = this.base;
-    const facts = note.facts.filter(([term]) => term !== "Scenario");
-    const fact = (term: string, value: string): void => {
-      const at = facts.findIndex(([each]) => each === term);
-      if (at >= 0) facts[at] = [term, value];
-    };
-    if (chosen.routing !== 0) fact("Routing", this.data.routings[chosen.routing].name.toUpperCase());
-    if (chosen.sender !== 0) fact("Transport", `TCP ${this.data.senders[chosen.sender].name}`);
-    fact("Seed", chosen.seed);
-    fact("Made by", "this page");
+    const { note, recording: asMade } = this.base;
     const opened = await Recording.open(recording);
     // The engine knows nodes by their numbers.
-    const { labels } = this.base.recording.head;
+    const { labels } = asMade.head;
     if (labels !== undefined && labels.length === opened.head.nodes) opened.head.labels ??= labels;
-    opened.head.provenance ??= this.base.recording.head.provenance;
-    const run = new Run(opened, { ...note, name, facts, summary: summaryOf(note.summary, changed), missing: [] });
+    const { resolved } = chosen.edit ?? {};
+    opened.head.provenance ??= resolved === undefined ? asMade.head.provenance : { scenario: JSON.parse(resolved.scenario) as object };
+    const run = new Run(opened, noteFor(note, asMade.head, this.data, chosen, opened.head));
+    const changed = differences(this.data, chosen);
     const was = changed.map(([each]) => each).filter(Boolean).join(", ");
     note.name = was === "" || kept.length > 0 ? "as made" : `as made: ${was}`;
     this.made = [...kept, { run, chosen, totals: measured.totals, hash: hashOf(result) }];
@@ -487,13 +479,6 @@ function sameField(runs: Run[]): void {
   const boxes = runs.map((run) => run.recording.head.bounds_m ?? run.movement.bounds());
   const [least, most] = [Math.min, Math.max].map((of) => [0, 1, 2, 3].map((side) => of(...boxes.map((box) => box[side]))));
   for (const run of runs) run.recording.head.bounds_m = [least[0], least[1], most[2], most[3]];
-}
-
-/** The summary without what the change has made untrue. */
-function summaryOf(summary: string[], changed: [string, string][]): string[] {
-  // A set of parameters, as in aodv:dyer-2002, is not named there.
-  const gone = new Set(changed.flatMap(([was]) => [was, `TCP ${was}`, was.replace(/:.*/, "")].map((each) => each.toUpperCase())));
-  return summary.filter((each) => !gone.has(each.toUpperCase()));
 }
 
 /** The totals of all runs: those that matter most, and the others on demand. */

@@ -45,8 +45,11 @@ export class State {
     this.selected = before.selected;
     this.destination = before.destination;
     this.flow = before.flow;
-    this.from = before.from;
-    this.to = before.to;
+    // Who saw all sees all, however long the new runs are.
+    const sawAll = before.from <= 0 && before.to >= before.clock.end;
+    const length = sawAll ? clock.end : Math.min(clock.end, before.to - before.from);
+    this.from = sawAll ? 0 : Math.max(0, Math.min(clock.end - length, before.from));
+    this.to = this.from + length;
   }
 
   onChange(listener: () => void): void {
