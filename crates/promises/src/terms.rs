@@ -54,8 +54,11 @@ const UNEQUAL: &str = "While messages spread, nodes know different networks.";
 const QUALITY: &str = "Ways are ranked by quality, which is a whole number and no count of hops.";
 const REPAIR: &str =
     "A repair on the way outlives the route: packets may go back, and not all arrive (ns-2).";
-const WRAPPED: &str =
-    "A route in repair is offered with a lifetime below zero, as in ns-2, which no field holds.";
+const WRAPPED: &str = "A route in repair is offered with a lifetime below zero, as in ns-2, which no field holds: who \
+    takes it keeps it for good.";
+const SPACED: &str = "Packets that waited leave one after the other, all over the route of the first moment, and it may \
+    be another by then (ns-2).";
+const PATIENT: &str = "What waits for a route waits for good (ns-2).";
 const LONE_FLOW: &str = "Nobody makes updates for a flow that is cut off and alone.";
 const FIXED: &str = "Routes never change.";
 
@@ -69,12 +72,13 @@ pub fn terms(subject: &Subject) -> Terms {
         (RoutingKind::Aodv, "ns-2.35" | "dyer-2002") => on_demand(120.0)
             .but(&[Shortest], FIRST_COPY)
             .but(&[Restart], OLD_NUMBERS)
-            .but(&[Change, Partition, NoReturn, NoCircle], REPAIR)
+            .but(&[Change, Partition, Merge, NoReturn, NoCircle], REPAIR)
             .but(&[SafeRestart], AMNESIA)
-            .but(&[Bytes], WRAPPED),
+            .but(&[Forgets, Bytes], WRAPPED),
         (RoutingKind::Aodv, "ns-2.1b8a") => on_demand(120.0)
             .but(&[Shortest], FIRST_COPY)
             .but(&[Restart], OLD_NUMBERS)
+            .but(&[NoReturn], SPACED)
             .but(&[SafeRestart], AMNESIA),
         (RoutingKind::Aodv, "aodv-uu-ll" | "aodv-uu-ll-2.27") => {
             on_demand(120.0).but(&[Shortest], FIRST_COPY).but(&[SafeRestart], AMNESIA)
@@ -95,7 +99,8 @@ pub fn terms(subject: &Subject) -> Terms {
             .but(&[Shortest], NEWEST)
             .but(&[Complete, Renumbered, Change, Heal, Partition, Merge, Restart], FULL_UPDATES)
             .but(&[NoReturn], WAITS)
-            .but(&[SafeRestart], AMNESIA),
+            .but(&[SafeRestart], AMNESIA)
+            .but(&[Forgets], PATIENT),
         (RoutingKind::Adv, _) => on_demand(120.0)
             .but(&[Shortest], NEWEST)
             .but(&[Change, Heal, Partition, Merge, Restart], LONE_FLOW)
@@ -113,15 +118,19 @@ pub fn terms(subject: &Subject) -> Terms {
             };
             terms.but(&[NoReturn, NoCircle, SafeRestart], UNEQUAL)
         }
-        (RoutingKind::Babel, _) => unasked(90.0, 80.0, 300.0).but(&[SafeRestart], AMNESIA),
+        // Better ways are told with regular updates: up to 16 s for each hop.
+        (RoutingKind::Babel, _) => unasked(120.0, 120.0, 300.0).but(&[SafeRestart], AMNESIA),
         (RoutingKind::Batman, set) => {
             let terms = unasked(60.0, 60.0, 300.0).but(&[NoReturn, NoCircle, SafeRestart], UNEQUAL);
             if set == "batmand" { terms.but(&[Shortest], QUALITY) } else { terms }
         }
-        (RoutingKind::Dymo, "aodvv2") => {
-            Terms { horizon: 8, ..on_demand(600.0) }.but(&[Shortest], FIRST_COPY).but(&[Restart], OLD_NUMBERS)
-        }
-        (RoutingKind::Dymo, _) => Terms { horizon: 10, ..on_demand(120.0) }.but(&[Shortest], FIRST_COPY),
+        (RoutingKind::Dymo, "aodvv2") => Terms { horizon: 8, ..on_demand(600.0) }
+            .but(&[Shortest], FIRST_COPY)
+            .but(&[Restart], OLD_NUMBERS)
+            .but(&[SafeRestart], AMNESIA),
+        (RoutingKind::Dymo, _) => Terms { horizon: 10, ..on_demand(120.0) }
+            .but(&[Shortest], FIRST_COPY)
+            .but(&[SafeRestart], AMNESIA),
         (RoutingKind::Flooding, _) => on_demand(120.0).but(&[Shortest], FIRST_COPY),
         (RoutingKind::Static, _) => unasked(2.0, 2.0, 10.0).but(&[Change, Partition, Forgets], FIXED),
         (RoutingKind::Custom, _) => on_demand(120.0),
