@@ -101,8 +101,8 @@ def prefix(case: Case) -> Iterator[str]:
     end_s = SHARE_KEPT * core["duration_s"]
     # A flow is part of both runs, or its number, from which its draws come, would be another's.
     latest_s = max((flow["start_s"] for flow in core["flows"]), default=0.0)
-    # Starts are drawn within what is left of the run, if that is less than their window.
-    latest_s += core["params"]["network"]["start_jitter_ms"] / 1e3
+    # A start is at most a tenth of what is left of the run later, if that is less than its window.
+    latest_s += 10.0 * core["params"]["network"]["start_jitter_ms"] / 1e3
     if latest_s >= end_s or core["warmup_s"] >= end_s or case.is_in_python:
         return
     shorter = replace(case.resolved, core={**core, "duration_s": end_s})

@@ -58,6 +58,22 @@ fn records(scenario: &Scenario) -> Vec<Record> {
     run(scenario, true).expect("it runs").recording.expect("it was asked for").records().to_vec()
 }
 
+/// What a protocol does only for those who look on, or leaves until somebody asks, shows in no result.
+#[test]
+fn nobody_behaves_otherwise_because_it_is_recorded() {
+    let mut all: Vec<Scenario> = RoutingKind::ALL.iter().map(|routing| busy(*routing, "rfc")).collect();
+    let mut eager = busy(RoutingKind::Olsr, "rfc");
+    (eager.params.olsr.link_feedback, eager.params.olsr.hysteresis) = (true, true);
+    all.push(eager);
+    for mut scenario in all {
+        scenario.movement[12].crashes = vec![Time::from_secs(8.0)];
+        let alone = run(&scenario, false).expect("it runs").result;
+        let watched = run(&scenario, true).expect("it runs").result;
+        assert_eq!(alone.flows, watched.flows, "{:?}", scenario.routing);
+        assert_eq!((alone.totals, alone.events), (watched.totals, watched.events), "{:?}", scenario.routing);
+    }
+}
+
 struct Sent {
     number: u64,
     from: u32,

@@ -14,6 +14,7 @@ use crate::scenario::{Line, RoutingKind, RoutingMaker, Scenario};
 use crate::wire::NodeId;
 
 use super::crashes::Maker;
+use super::flows::NetworkFlow;
 use super::{Network, Options, Station, Target};
 
 /// Is the node not there at any time before the end?
@@ -99,7 +100,16 @@ impl<'r> Network<'r> {
         network.add_crashes(scenario, maker, &paths);
         let rates_bps = network.channel.timing.rates_bps().collect();
         network.watch = Watching::new(recorder, scenario, rates_bps);
+        (0..network.stations.len() as u32).for_each(|node| network.let_routes_wait(node));
         network
+    }
+
+    /// Routing that has just been made learns if nobody hears what it notices.
+    pub(super) fn let_routes_wait(&mut self, node: u32) {
+        let is_end = |flow: &NetworkFlow| flow.src.0 == node || flow.dst.0 == node;
+        if !self.watch.is_on() && self.stages.is_none() && !self.flows.iter().any(is_end) {
+            self.stations[node as usize].routing.compute_when_asked();
+        }
     }
 
     /// Prepares the measurement of the routes that sources hold, if it is wanted and routing knows them.

@@ -200,8 +200,9 @@ impl<'r> Network<'r> {
         let place = Place::new(NodeId(node), Arc::clone(&crashes.paths));
         let routing = crashes.maker.make(place, streams.stream(node, Purpose::Routing));
         self.stations[node as usize].routing = routing;
-        self.watch.routing_is_new(node);
         let open = crashes.open[node as usize].clone();
+        self.let_routes_wait(node);
+        self.watch.routing_is_new(node);
         self.with_routing(node, |routing, now, actions| routing.handle_start(now, actions));
         for (dst, two_way) in open {
             let event = ConnectionEvent::Opened { dst, two_way };

@@ -22,6 +22,7 @@ mod routes;
 mod tests;
 mod topology;
 
+use std::cell::{Ref, RefCell};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -49,6 +50,14 @@ pub fn new(node: NodeId, params: &Arc<OlsrParams>, stream: Stream) -> Box<dyn Ro
     Box::new(Olsr::new(node, Arc::clone(params), stream))
 }
 
+/// The routing table, which may wait until it is asked for.
+#[derive(Default)]
+struct Table {
+    routes: Routes,
+    /// Of when the routes are that are not computed yet: nothing that they follow from has changed since.
+    due: Option<Time>,
+}
+
 /// The state of one node.
 struct Olsr {
     node: NodeId,
@@ -61,7 +70,9 @@ struct Olsr {
     mprs: BTreeSet<NodeId>,
     topology: Topology,
     duplicates: Duplicates,
-    routes: Routes,
+    table: RefCell<Table>,
+    /// Does nobody hear what this node notices of routes? They are computed when they are used then.
+    is_unheard: bool,
     /// Routes whose changes were not asked for yet.
     changes: Changes,
     /// When routes are to be computed, because something changed; and when they were.
@@ -94,7 +105,8 @@ impl Olsr {
             message_number: 0,
             mprs: BTreeSet::new(),
             topology: Topology::default(),
-            routes: Routes::default(),
+            table: RefCell::default(),
+            is_unheard: false,
             changes: Changes::NONE,
             routes_at: Time::NEVER,
             routed: None,
@@ -181,11 +193,15 @@ impl Routing for Olsr {
     }
 
     fn next_hop(&self, _now: Time, dst: NodeId) -> Option<NodeId> {
-        self.routes.get(dst).map(|route| route.next_hop)
+        self.routes().get(dst).map(|route| route.next_hop)
     }
 
     fn route_hops(&self, _now: Time, dst: NodeId) -> Option<u32> {
-        self.routes.get(dst).map(|route| route.hops)
+        self.routes().get(dst).map(|route| route.hops)
+    }
+
+    fn compute_when_asked(&mut self) {
+        self.is_unheard = true;
     }
 
     fn knows_route_hops(&self) -> bool {
@@ -210,10 +226,30 @@ impl Routing for Olsr {
     }
 }
 
+/// The routing table.
+impl Olsr {
+    fn routes(&self) -> Ref<'_, Routes> {
+        let due = self.table.borrow().due;
+        if let Some(due) = due {
+            let routes = self.computed(due);
+            *self.table.borrow_mut() = Table { routes, due: None };
+        }
+        Ref::map(self.table.borrow(), |table| &table.routes)
+    }
+
+    /// RFC 3626 §10, or olsrd's.
+    fn computed(&self, now: Time) -> Routes {
+        match self.params.metric {
+            Metric::Hops => routes::by_hops(now, self.node, &self.near, &self.topology),
+            Metric::Etx => routes::by_cost(self.node, &self.near, &self.topology),
+        }
+    }
+}
+
 /// Data.
 impl Olsr {
     fn forward(&self, packet: Packet, actions: &mut Vec<Action>) {
-        actions.push(match self.routes.get(packet.dst) {
+        actions.push(match self.routes().get(packet.dst) {
             Some(route) => Action::Send { packet, next_hop: route.next_hop, delay: Span::ZERO },
             None => Action::Drop(packet, DropReason::NoRoute),
         });
@@ -233,6 +269,10 @@ impl Olsr {
             match &message.content {
                 // With one interface a node the originator of a HELLO is its sender.
                 Content::Hello(hello) if message.origin == from => {
+                    if self.near.is_chosen_anew(now, from, hello) {
+                        // Routes that wait are as if it had not chosen this node.
+                        self.routes();
+                    }
                     change.add(self.near.hello(now, from, (message.validity, hello, packet.number)));
                 }
                 Content::Hello(_) => {}
@@ -297,18 +337,21 @@ impl Olsr {
             self.routes_at = self.routes_at.min(soonest.max(now));
         }
         if self.routes_at <= now {
-            self.compute_routes(now, change.lost, actions);
+            (self.routes_at, self.routed) = (Time::NEVER, Some(now));
+            // With a gap what follows may change what routes follow from, and change no route yet.
+            if self.is_unheard && self.params.route_gap_s == 0.0 {
+                self.table.get_mut().due = Some(now);
+            } else {
+                self.compute_routes(now, change.lost, actions);
+            }
         }
     }
 
-    /// Computes the routing table (RFC 3626 §10) and tells what has changed; `here` if a neighbour was lost.
+    /// Computes the routing table and tells what has changed; `here` if a neighbour was lost.
     fn compute_routes(&mut self, now: Time, here: bool, actions: &mut Vec<Action>) {
-        (self.routes_at, self.routed) = (Time::NEVER, Some(now));
-        let routes = match self.params.metric {
-            Metric::Hops => routes::by_hops(now, self.node, &self.near, &self.topology),
-            Metric::Etx => routes::by_cost(self.node, &self.near, &self.topology),
-        };
-        for (dst, route) in self.routes.iter() {
+        let routes = self.computed(now);
+        let table = self.table.get_mut();
+        for (dst, route) in table.routes.iter() {
             let found = routes.get(dst);
             if found != Some(route) {
                 self.changes.add(dst);
@@ -317,11 +360,11 @@ impl Olsr {
                 actions.push(Action::Notify(Notice::RouteFailed { dst, told: !here }));
             }
         }
-        for (dst, _) in routes.iter().filter(|(dst, _)| self.routes.get(*dst).is_none()) {
+        for (dst, _) in routes.iter().filter(|(dst, _)| table.routes.get(*dst).is_none()) {
             self.changes.add(dst);
             actions.push(Action::Notify(Notice::RouteFound { dst }));
         }
-        self.routes = routes;
+        table.routes = routes;
     }
 
     /// The advertised link set (RFC 3626 §9.1, §15.1).

@@ -155,6 +155,13 @@ impl Neighbours {
         self.all.get(&node).is_some_and(|each| each.symmetric && each.selects_until > now)
     }
 
+    /// Does a HELLO choose this node as a relay, which its sender had not chosen?
+    pub(super) fn is_chosen_anew(&self, now: Time, from: NodeId, hello: &Hello) -> bool {
+        let is_me = |listed: &&Listed| listed.node == self.node;
+        let chosen = hello.listed.iter().find(is_me).is_some_and(|me| me.neighbour == NeighbourType::Mpr);
+        chosen && !self.selects(now, from)
+    }
+
     /// The symmetric neighbours.
     pub(super) fn symmetric(&self) -> impl Iterator<Item = (NodeId, Cost)> {
         let all = self.all.iter().filter(|(_, each)| each.symmetric);

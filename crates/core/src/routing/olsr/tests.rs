@@ -292,7 +292,7 @@ fn nothing_outlives_its_time() {
     hear(&mut node, 0.0, 1, hello(1, 1, &[symmetric(0), symmetric(2)]));
     hear(&mut node, 0.0, 1, tc(2, 2, 1, &[3]));
     wake(&mut node, 30.0);
-    assert_eq!((node.near.candidates().len(), node.topology.len(), node.routes.iter().count()), (0, 0, 0));
+    assert_eq!((node.near.candidates().len(), node.topology.len(), node.routes().iter().count()), (0, 0, 0));
     assert_eq!(node.near.next_timeout().min(node.topology.next_timeout()), Time::NEVER);
 }
 
@@ -338,6 +338,44 @@ fn every_node_knows_the_shortest_way_to_every_other() {
             for to in (0..NODES).filter(|to| *to != from) {
                 let found = bench.route_hops(from, to);
                 assert_eq!(found, Some(wanted[to as usize]), "run {run}: from {from} to {to} over {links:?}");
+            }
+        }
+    }
+}
+
+/// Neighbours come, go, choose this node and give it up again; each time that somebody asks, routes that waited
+/// are those that were computed at every change.
+#[test]
+fn routes_that_wait_are_those_that_do_not() {
+    for params in [OlsrParams::default(), OlsrParams { hysteresis: true, ..OlsrParams::default() }] {
+        for run in 0..200 {
+            let stream = &mut Streams::new(run, 0).stream(1, Purpose::Traffic);
+            let (mut eager, mut idle) = (node(params.clone()), node(params.clone()));
+            idle.compute_when_asked();
+            let mut seconds = 0.0;
+            for number in 0..120 {
+                seconds += stream.uniform(0.0, 0.4);
+                let from = 1 + stream.below(4);
+                let chosen = [NeighbourType::Symmetric, NeighbourType::Mpr][stream.below(2) as usize];
+                let others = (5..10).filter(|_| stream.below(2) == 0).collect::<Vec<_>>();
+                let content = if stream.below(3) == 0 {
+                    tc(5 + stream.below(5), number, number, &others)
+                } else {
+                    let me = listed(0, LinkType::Symmetric, chosen);
+                    let near = others.into_iter().map(symmetric).chain([me]);
+                    hello(from, number, &near.collect::<Vec<_>>())
+                };
+                for node in [&mut eager, &mut idle] {
+                    wake(node, seconds);
+                    hear(node, seconds, from, content.clone());
+                }
+                if stream.below(8) == 0 {
+                    for dst in (1..10).map(NodeId) {
+                        let found = [&eager, &idle]
+                            .map(|node| (node.next_hop(at(seconds), dst), node.route_hops(at(seconds), dst)));
+                        assert_eq!(found[0], found[1], "run {run}, {seconds} s, to {dst:?}");
+                    }
+                }
             }
         }
     }
