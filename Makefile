@@ -38,7 +38,7 @@ WORKERS ?= 1
 # Light networks that every routing protocol must serve.
 NETWORKS ?= 20
 # Topologies on which each parameter set of each routing protocol is tried: 100,000 in all.
-TOPOLOGIES ?= 3226
+TOPOLOGIES ?= 2942
 FUZZ_SECONDS ?= 60
 # Tools that are no part of any lock file.
 CARGO_DENY := 0.20.2
