@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Clock, linkTime, parseTime, readLink, speedAt, speedText, STOPS, stopOf, timeText } from "../src/clock";
+import { State } from "../src/state";
 
 test("speeds go from a microsecond to a hundred seconds a second", () => {
   assert.equal(speedAt(0), 1e-6);
@@ -40,4 +41,23 @@ test("the clock stops at the end, and starts again from the beginning", () => {
   assert.deepEqual([clock.t, clock.isPlaying], [10e9, false]);
   clock.play();
   assert.deepEqual([clock.t, clock.isPlaying], [0, true]);
+});
+
+test("who saw all of a run sees all of the one that takes its place", () => {
+  for (const end of [50, 20, 5]) {
+    const state = new State(new Clock(end));
+    state.continue(new State(new Clock(20)));
+    assert.deepEqual([state.from, state.to], [0, end]);
+  }
+});
+
+test("who saw a part of a run sees that part of the one that takes its place, as far as there is one", () => {
+  const seen = (end: number): [number, number] => {
+    const before = new State(new Clock(20));
+    [before.from, before.to] = [12, 18];
+    const state = new State(new Clock(end));
+    state.continue(before);
+    return [state.from, state.to];
+  };
+  assert.deepEqual([seen(50), seen(20), seen(15), seen(5)], [[12, 18], [12, 18], [9, 15], [0, 5]]);
 });

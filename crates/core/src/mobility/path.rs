@@ -155,6 +155,12 @@ impl Path {
         self.present.get(next).is_some_and(|presence| presence.covers(from) && presence.covers(to))
     }
 
+    /// Is the node away at any time before `end`?
+    pub fn is_ever_absent(&self, end: Time) -> bool {
+        let is_whole = |presence: &Presence| presence.from == Time::ZERO && presence.until >= end;
+        !self.present.is_empty() && !self.present.iter().any(is_whole)
+    }
+
     /// When it joins or leaves next after `now`; never, if it does not.
     pub fn next_presence_change(&self, now: Time) -> Time {
         let next = self.present.partition_point(|presence| presence.until <= now);

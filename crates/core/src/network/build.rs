@@ -7,7 +7,7 @@ use crate::channel::Channel;
 use crate::ifq::InterfaceQueue;
 use crate::kernel::{Clock, Delays, Purpose, Slot, Span, Streams, Time};
 use crate::mac::Dcf;
-use crate::mobility::{Path, Presence};
+use crate::mobility::Path;
 use crate::observe::{Audit, Meter, Recorder, Routes, Sampler, Watching};
 use crate::routing::Place;
 use crate::scenario::{Line, RoutingKind, RoutingMaker, Scenario};
@@ -16,12 +16,6 @@ use crate::wire::NodeId;
 use super::crashes::Maker;
 use super::flows::NetworkFlow;
 use super::{Network, Options, Station, Target};
-
-/// Is the node not there at any time before the end?
-fn is_ever_absent(path: &Path, end: Time) -> bool {
-    let is_whole = |presence: &Presence| presence.from == Time::ZERO && presence.until >= end;
-    !path.present().is_empty() && !path.present().iter().any(is_whole)
-}
 
 impl<'r> Network<'r> {
     /// A network at time zero. The scenario has been checked.
@@ -58,7 +52,7 @@ impl<'r> Network<'r> {
             pause: Time::NEVER,
             sampler: Sampler::new(options.series_step),
             stages: None,
-            comings: paths.iter().any(|path| is_ever_absent(path, end)).then(|| Arc::clone(&paths)),
+            comings: paths.iter().any(|path| path.is_ever_absent(end)).then(|| Arc::clone(&paths)),
             crashes: None,
             broken: None,
             flow_actions: Vec::new(),
@@ -79,8 +73,8 @@ impl<'r> Network<'r> {
         network.hears_power = network.stations.iter().any(|station| station.routing.wants_rx_power());
         network.needs_arp = !network.stations.iter().all(|station| station.routing.knows_mac_addresses());
         network.measure_routes(scenario, warmup);
-        let transmissions =
-            (0..scenario.movement.len() as u32).map(|node| network.add_slot(Target::Air(node))).collect();
+        let nodes = 0..scenario.movement.len() as u32;
+        let transmissions = nodes.clone().map(|node| network.add_slot(Target::Air(node))).collect();
         let frame_starts = network.add_slot(Target::FrameStarts);
         network.channel.open(transmissions, frame_starts);
         for id in 0..scenario.flows.len() as u32 {
@@ -88,19 +82,16 @@ impl<'r> Network<'r> {
         }
         network.add_stages(scenario);
         if network.needs_arp && params.arp.has_timer() {
-            let nodes = 0..scenario.movement.len() as u32;
-            network.arp_slots = nodes.map(|node| network.add_slot(Target::Arp(node))).collect();
+            network.arp_slots = nodes.clone().map(|node| network.add_slot(Target::Arp(node))).collect();
         }
         network.add_delay_lines(vec![network.link_layer_delay, network.arp_delay]);
         if network.channel.has_batteries() {
-            let nodes = 0..scenario.movement.len() as u32;
-            let slots = nodes.map(|node| network.add_slot(Target::Battery(node))).collect();
+            let slots = nodes.clone().map(|node| network.add_slot(Target::Battery(node))).collect();
             network.channel.watch_batteries(&mut network.clock, slots);
         }
         network.add_crashes(scenario, maker, &paths);
-        let rates_bps = network.channel.timing.rates_bps().collect();
-        network.watch = Watching::new(recorder, scenario, rates_bps);
-        (0..network.stations.len() as u32).for_each(|node| network.let_routes_wait(node));
+        network.watch = Watching::new(recorder, scenario, network.channel.timing.rates_bps().collect());
+        nodes.for_each(|node| network.let_routes_wait(node));
         network
     }
 
