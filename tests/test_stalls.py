@@ -229,6 +229,17 @@ def test_what_a_recording_leaves_out_is_asked_for(tmp_path: Path) -> None:
         recording.open(path).stalls(2)
 
 
+@pytest.mark.parametrize(("flows", "wanted"), [(0, "nothing: there is none"), (1, "0"), (2, "0 to 1")])
+def test_an_unknown_flow_leads_to_those_that_there_are(tmp_path: Path, flows: int, wanted: str) -> None:
+    flow = {"kind": "cbr", "src": 0, "dst": 1, "start_s": 0.5, "bytes": 100, "interval_s": 0.5}
+    chain = {"duration_s": 2.0, "movement": {"chain": {"nodes": 2}}, "traffic": {"flows": [flow] * flows}}
+    path = tmp_path / "run.mlrec"
+    manetlab.run(manetlab.Scenario.build(chain), record=path)
+    with pytest.raises(InputError) as raised:
+        recording.open(path).stalls(7)
+    assert raised.value.wanted == wanted
+
+
 def test_pages_say_what_the_tables_say(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     pairs = [[tmp_path / f"{number}.mlrec" for number in pair] for pair in ((3, 4), (8, 9), (11, 12))]

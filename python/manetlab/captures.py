@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from manetlab import __version__
-from manetlab.errors import InputError, shown
+from manetlab.errors import InputError, numbers_below, shown
 
 DISSECTOR = Path(__file__).with_name("manetlab.lua")
 """Shows the formats of this project's own in Wireshark."""
@@ -96,7 +96,7 @@ def _checked_nodes(wanted: Iterable[int], count: int) -> list[int]:
         raise InputError("the capture has no node", "nodes of the capture", "none", "at least one", hint)
     for node in nodes:
         if isinstance(node, bool) or not isinstance(node, int) or not 0 <= node < count:
-            found, wanted_nodes = shown(node), f"0 to {count - 1}"
+            found, wanted_nodes = shown(node), numbers_below(count)
             hint = "nodes are numbered from 0"
             raise InputError("the node does not exist", "nodes of the capture", found, wanted_nodes, hint)
     return nodes

@@ -61,6 +61,13 @@ class ProtocolFailed(ManetlabError):
     exit_status = 2
 
 
+def numbers_below(count: int) -> str:
+    """What is wanted where so many things have numbers from 0 on: ``0 to 7``, or ``0`` alone."""
+    if count == 0:
+        return "nothing: there is none"
+    return "0" if count == 1 else f"0 to {count - 1}"
+
+
 def shown(value: object) -> str:
     """A value as an error shows it: as Python writes it, cut where it is long."""
     try:

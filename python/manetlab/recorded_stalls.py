@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from manetlab.errors import InputError, shown
+from manetlab.errors import InputError, numbers_below, shown
 from manetlab.files import printable
 from manetlab.stalls import EVERYBODY, Paths, Stall, Step, stalls
 
@@ -35,7 +35,7 @@ class FlowsOf:
         known = {each["id"]: each for each in self.recording.flows}
         where = printable(self.recording.path)
         if flow not in known:
-            raise InputError("unknown flow", where, shown(flow), f"0 to {len(known) - 1}")
+            raise InputError("unknown flow", where, shown(flow), numbers_below(len(known)))
         _check_filter(self.recording.head["filter"], flow, where)
         life = _life(self.recording, flow)
         if life is None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from manetlab import _core, recorded_head
-from manetlab.errors import InputError, shown
+from manetlab.errors import InputError, numbers_below, shown
 from manetlab.files import check_outputs, completed, printable
 from manetlab.optional_packages import require
 
@@ -84,8 +84,8 @@ class RecordTo:
         Raises:
             InputError: Unknown node, flow, kind or time.
         """
-        self._check_members("nodes", self.nodes, range(nodes), f"0 to {nodes - 1}")
-        self._check_members("flows", self.flows, range(flows), f"0 to {flows - 1}")
+        self._check_members("nodes", self.nodes, range(nodes), numbers_below(nodes))
+        self._check_members("flows", self.flows, range(flows), numbers_below(flows))
         self._check_members("kinds", self.kinds, KINDS, ", ".join(KINDS))
         until_s = float("inf") if self.until_s is None else self.until_s
         if not 0.0 <= (self.from_s or 0.0) < until_s:

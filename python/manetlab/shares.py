@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from manetlab import _core, alone
 from manetlab.chain_throughput import ThroughputTable, packaged
-from manetlab.errors import InputError, shown
+from manetlab.errors import InputError, numbers_below, shown
 from manetlab.radio_units import OPEN_FIELD
 
 if TYPE_CHECKING:
@@ -260,7 +260,7 @@ def of_flows(
     for number, given in paths.items():
         path = list(given)
         if not 0 <= number < len(flows):
-            raise InputError("no such flow", "paths", shown(number), f"a flow from 0 to {len(flows) - 1}")
+            raise InputError("no such flow", "paths", shown(number), numbers_below(len(flows)))
         ends = (flows[number]["src"], flows[number]["dst"])
         if not path or (path[0], path[-1]) != ends:
             wanted = f"nodes from {ends[0]} to {ends[1]}"

@@ -13,7 +13,7 @@ import click
 from manetlab.cli import choices, options
 from manetlab.cli.groups import Group
 from manetlab.cli.progress import waiting
-from manetlab.errors import InputError
+from manetlab.errors import InputError, numbers_below
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -260,7 +260,7 @@ def repeat(
     if record is not None:
         options.check_written(inputs=options.inputs_of_store(results))
     if point >= campaign.point_count:
-        wanted = f"0 to {campaign.point_count - 1}"
+        wanted = numbers_below(campaign.point_count)
         raise InputError("no such point", "--point", str(point), wanted, "see the tables' first column")
     scenario = campaign.scenario(point, replication)
     if scenario.is_in_python and not trust:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from manetlab.cli import options
-from manetlab.errors import InputError
+from manetlab.errors import InputError, numbers_below
 
 if TYPE_CHECKING:
     from manetlab.scenario import Scenario
@@ -116,7 +116,7 @@ def _run_of(
     results = Results.load(path, trust=trust)
     campaign = results.campaign
     if point >= campaign.point_count:
-        wanted = f"0 to {campaign.point_count - 1}"
+        wanted = numbers_below(campaign.point_count)
         raise InputError("no such point", "--point", str(point), wanted, "see the tables' first column")
     return campaign.scenario(point, replication), options.inputs_of_store(results)
 
