@@ -75,6 +75,52 @@ def test_the_next_measure_decides_only_among_what_the_first_leaves() -> None:
     assert "packets take 50 ms" in second
 
 
+def test_who_delivers_less_is_not_the_answer_to_a_question_about_delay_alone() -> None:
+    asked, pdr = {"metrics": ["cbr_latency_mean_s"]}, {"aodv": 0.8, "dsr": 0.8, "dsdv": 0.3}
+    by_delay = {"aodv": 0.050, "dsr": 0.080, "dsdv": 0.005}
+    found = study(measured(pdr, by_delay), **asked)
+    [choice] = priority.choices(found)
+    assert choice.left == ("aodv",)
+    assert choice.fewer == ("dsdv",)
+    assert plain.sentences(found) == [
+        "AODV has a mean end-to-end delay that is 30 ms lower than DSR, and DSDV delivers significantly "
+        "less.",
+        "With AODV, packets take 50 ms on average.",
+    ]
+    alone = study(measured({"aodv": 0.8, "dsr": 0.5, "dsdv": 0.3}, by_delay), **asked)
+    assert plain.sentences(alone)[0] == "Only AODV can be judged, as DSR and DSDV deliver significantly less."
+    same = {"aodv": 0.050, "dsr": 0.050, "dsdv": 0.005}
+    assert plain.sentences(study(measured(pdr, same), **asked))[0] == (
+        "AODV and DSR do not differ significantly, and DSDV delivers significantly less."
+    )
+
+
+def test_of_two_the_one_that_delivers_less_and_is_slower_is_worse_and_the_faster_one_is_not_better() -> None:
+    asked = {"metrics": ["cbr_latency_mean_s"], "factors": {"routing": ["aodv", "dsdv"]}}
+    pdr = {"aodv": 0.8, "dsdv": 0.3}
+    faster = study(measured(pdr, {"aodv": 0.050, "dsdv": 0.005}), **asked)
+    assert plain.sentences(faster)[0] == "Only AODV can be judged, as DSDV delivers significantly less."
+    slower = study(measured(pdr, {"aodv": 0.050, "dsdv": 0.080}), **asked)
+    assert plain.sentences(slower)[0] == "AODV has a mean end-to-end delay that is 30 ms lower than DSDV."
+
+
+def test_levels_whose_delay_is_lower_only_where_less_arrives_are_not_said_to_be_alike() -> None:
+    def measure(levels: Mapping[str, Any], replication: int) -> dict[str, float]:
+        speed, noise = levels["movement.waypoint.speed_max"], 0.001 * (replication % 3)
+        values = {
+            "cbr_delivery_fraction": 0.9 - 0.04 * speed + noise,
+            "cbr_latency_mean_s": 1.0 / speed + noise,
+        }
+        return {"tcp_throughput_bps": 0.0, "cbr_sent": 1000.0, **values}
+
+    asked = {"factors": {"movement.waypoint.speed_max": [5.0, 10.0]}, "metrics": ["cbr_latency_mean_s"]}
+    [said] = plain.sentences(study(measure, **asked))
+    assert said == (
+        "The levels of maximum speed cannot be compared in mean end-to-end delay: where it is better, "
+        "significantly less arrives."
+    )
+
+
 def test_what_is_practically_the_same_rules_nothing_out() -> None:
     pdr = {"aodv": 0.82, "dsr": 0.80, "dsdv": 0.30}
     margins = {"margins": {"cbr_delivery_fraction": 0.05}}

@@ -190,7 +190,12 @@ def _verdict_on_pairs(study: Study) -> str:
     """How many comparisons are significant, and which."""
     significant = [each for each in study.comparisons if each.verdict.startswith(("higher", "lower"))]
     if not significant:
-        return f"No significant difference in any of the {len(study.comparisons)} comparisons."
+        apart = sum(each.verdict in (NOT_COMPARABLE, FEWER) for each in study.comparisons)
+        compared = len(study.comparisons) - apart
+        if not compared:
+            return f"None of the {apart} comparisons can be made."
+        rest = f"; {apart} cannot be made" if apart else ""
+        return f"No significant difference in any of the {compared} comparisons{rest}."
     findings = dict.fromkeys(
         f"{each.level} {each.verdict.partition(',')[0]} than {each.against} in {each.metric.label}"
         for each in significant
@@ -366,7 +371,7 @@ def about_survivors(study: Study) -> list[str]:
         for others in study.settings:
             less = set()
             for name, against in _pairs_that_look_better(study, metric, others):
-                ours, theirs = (_values_at(study, others, each, arrived) for each in (name, against))
+                ours, theirs = (study.values_at(others, each, arrived) for each in (name, against))
                 if (means := means_if_less(ours, theirs)) is not None:
                     less.add(name)
                     for level, mean in zip((name, against), means, strict=True):
@@ -408,17 +413,6 @@ def _pairs_that_look_better(study: Study, metric: Metric, others: Levels) -> lis
         if found is not None:
             means[name] = found.mean if metric.better == "higher" else -found.mean
     return [(a, b) for a in means for b in means if means[a] > means[b]]
-
-
-def _values_at(study: Study, others: Levels, name: str, key: str) -> list[float | None]:
-    """The values of a metric at a point, one a replication; None where there is none."""
-    point = study.point_at(others, name)
-    runs = study.runs[study.runs["point"] == (point.number if point is not None else -1)]
-    known = dict(zip(runs["replication"], runs[key], strict=True))
-    return [
-        None if (value := known.get(place)) is None or value != value else float(value)
-        for place in range(study.results.replications)
-    ]
 
 
 def _about_missing_values(study: Study) -> list[str]:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from manetlab.campaign.survivors import FEWER
 from manetlab.metrics import Metric
 from manetlab.report.outcomes import capital, confidence
 from manetlab.report.priority import Choice, choices, order
@@ -100,13 +101,14 @@ def name_of(study: Study, name: str) -> str:
 
 def _choice(study: Study, found: Sequence[Choice]) -> str:
     """What to take, setting by setting, as few words as will do."""
-    groups: dict[tuple[str, tuple[str, ...]], list[Choice]] = {}
+    groups: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[Choice]] = {}
     for choice in found:
         decided = choice.steps[-1][0].key if choice.steps else ""
-        groups.setdefault((decided, tuple(sorted(choice.left))), []).append(choice)
+        outcome = (decided, tuple(sorted(choice.left)), tuple(sorted(choice.fewer)))
+        groups.setdefault(outcome, []).append(choice)
     if len(groups) == 1:
         of_all = next(iter(groups.values()))
-        is_none = not of_all[0].steps
+        is_none = not of_all[0].steps and not of_all[0].fewer
         many = f" {_all_settings(study, is_none=is_none)}" if len(of_all) > 1 else ""
         return f"{capital(_outcome(study, of_all))}{many}."
     told, rest = list(groups.values()), 0
@@ -119,15 +121,26 @@ def _choice(study: Study, found: Sequence[Choice]) -> str:
 
 
 def _outcome(study: Study, of: Sequence[Choice]) -> str:
+    """What is left at settings with the same outcome, and which alternatives took no part."""
+    first = of[0]
+    if not first.fewer:
+        return _difference(study, of)
+    names = [name_of(study, name) for name in first.fewer]
+    less = f"{listed(names)} {'delivers' if len(names) == 1 else 'deliver'} significantly less"
+    if not first.steps and len(first.left) == 1:
+        return f"only {name_of(study, first.left[0])} can be judged, as {less}"
+    return f"{_difference(study, of)}, and {less}"
+
+
+def _difference(study: Study, of: Sequence[Choice]) -> str:
     """What is left at settings with the same outcome, and by how much it is better than the next."""
     first = of[0]
     settings = [each.others for each in of]
     left = [name_of(study, name) for name in first.left]
-    assert study.compared is not None
     if not first.steps:
         return f"{listed(left)} do not differ significantly"
     decided, kept = first.steps[-1]
-    before = first.steps[-2][1] if len(first.steps) > 1 else study.compared.levels
+    before = _before_last(study, first)
     beaten = [name for name in before if name not in kept]
     if len(kept) > 1:
         return f"{listed(left)} {_plural(decided)} {_superlative(decided)} and do not differ significantly"
@@ -141,16 +154,20 @@ def _outcome(study: Study, of: Sequence[Choice]) -> str:
     return f"{_before(study, first)}{_more(decided, own, told)} than {than}"
 
 
+def _before_last(study: Study, choice: Choice) -> tuple[str, ...]:
+    """The alternatives among which the measure that decides found a difference."""
+    if len(choice.steps) > 1:
+        return choice.steps[-2][1]
+    levels = study.compared.levels if study.compared else ()
+    return tuple(name for name in levels if name not in choice.fewer)
+
+
 def _before(study: Study, choice: Choice) -> str:
     """What measures before the one that decides say of what it decides among; nothing if it is the first."""
     measures = [metric for metric in order(study.primary) if metric.better]
     decided = choice.steps[-1][0]
     earlier = [metric.label for metric in measures[: measures.index(decided)]]
-    among = (
-        choice.steps[-2][1]
-        if len(choice.steps) > 1
-        else tuple(study.compared.levels if study.compared else ())
-    )
+    among = _before_last(study, choice)
     if not earlier or len(among) < 2:
         return ""
     names = listed([name_of(study, name) for name in among])
@@ -291,8 +308,11 @@ def _against_all(study: Study) -> str:
             parts = [_pair(study, metric, *pair) for pair in pairs]
             return f"{capital('; '.join(part for part in parts if part))}."
     assert study.compared is not None
+    levels, verdicts = f"The levels of {study.compared.label}", {each.verdict for each in study.comparisons}
     measures = listed([metric.label for metric in study.primary], "or")
-    return f"The levels of {study.compared.label} do not differ significantly in {measures}."
+    if verdicts == {FEWER}:
+        return f"{levels} cannot be compared in {measures}: where it is better, significantly less arrives."
+    return f"{levels} do not differ significantly in {measures}."
 
 
 def _pair(study: Study, metric: Metric, name: str, against: str) -> str:

@@ -22,11 +22,14 @@ class Choice:
         others: The setting.
         steps: Each measure that ruled something out, with what was left after it.
         left: The alternatives that no measure rules out, the one with the best mean first.
+        fewer: Those that take no part, as significantly less arrives with them and the measures are of
+            what arrives; none where a measure says how much that is.
     """
 
     others: Levels
     steps: tuple[tuple[Metric, tuple[str, ...]], ...]
     left: tuple[str, ...]
+    fewer: tuple[str, ...] = ()
 
 
 def order(metrics: Sequence[Metric]) -> list[Metric]:
@@ -48,13 +51,32 @@ def _choice(study: Study, others: Levels) -> Choice:
     assert study.compared is not None
     left = tuple(name for name in study.compared.levels if study.point_at(others, name) is not None)
     steps = []
+    fewer: tuple[str, ...] = ()
     for metric in measures:
+        if not any(each.key in ARRIVED.get(metric.key, ()) for each in measures):
+            fewer += _fewer(study, metric, others, left)
+            left = tuple(name for name in left if name not in fewer)
         beaten = _beaten(study, metric, others, left)
         if kept := tuple(name for name in left if name not in beaten):
             if len(kept) < len(left):
                 steps.append((metric, kept))
             left = kept
-    return Choice(others, tuple(steps), _by_mean(study, measures[0] if measures else None, others, left))
+    ordered = _by_mean(study, measures[0] if measures else None, others, left)
+    return Choice(others, tuple(steps), ordered, fewer)
+
+
+def _fewer(study: Study, metric: Metric, others: Levels, among: Sequence[str]) -> tuple[str, ...]:
+    """Those with which significantly less arrives, if others are left and these do not beat them anyway."""
+    outlived = study.outlived(metric, others)
+    comparable = [name for name in among if name not in outlived]
+    if not comparable:
+        return ()
+    is_best = study.family is not None and study.family.kind == "best"
+    return tuple(
+        name
+        for name in among
+        if name in outlived and (is_best or name not in _beaten(study, metric, others, [*comparable, name]))
+    )
 
 
 def _beaten(study: Study, metric: Metric, others: Levels, among: Sequence[str]) -> set[str]:

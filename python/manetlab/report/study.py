@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from manetlab import _core
 from manetlab.campaign.comparison import NOT_COMPARABLE
 from manetlab.campaign.family import LEAST_CONFIDENCE, MOST_CONFIDENCE, PRIMARY, usual
-from manetlab.campaign.survivors import FEWER
+from manetlab.campaign.survivors import ARRIVED, FEWER, outlived
 from manetlab.errors import InputError
 from manetlab.factors import Factor, level
 from manetlab.metrics import TOTALS, Metric, by_key
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from manetlab.campaign import Campaign, Results
+    from manetlab.campaign.levels import Label
     from manetlab.resolving import Resolved
     from manetlab.scenario import Scenario
     from manetlab.topology import TopologyReport
@@ -351,6 +352,29 @@ class Study:
             if self.other_levels(point) == others and self.compared_level(point) == compared:
                 return point
         return None
+
+    def values_at(self, others: Levels, compared: str, key: str) -> list[float | None]:
+        """The values of a metric at a point, one a replication; None where there is none."""
+        point = self.point_at(others, compared)
+        runs = self.runs[self.runs["point"] == (point.number if point is not None else -1)]
+        known = dict(zip(runs["replication"], runs[key], strict=True))
+        return [
+            None if (value := known.get(place)) is None or value != value else float(value)
+            for place in range(self.results.replications)
+        ]
+
+    def outlived(self, metric: Metric, others: Levels) -> set[str]:
+        """The alternatives with which significantly less arrives at a setting, if that is what is measured.
+
+        Empty for measures that are not of what arrives.
+        """
+        arrived = next((key for key in ARRIVED.get(metric.key, ()) if key in self.results.measured), None)
+        if arrived is None or self.compared is None:
+            return set()
+        values: dict[Label, list[float | None]] = {
+            name: self.values_at(others, name, arrived) for name in self.compared.levels
+        }
+        return {str(name) for name in outlived(values)}
 
     def in_words(self, others: Levels) -> str:
         """A setting of the factors that are not compared, as in ``load = high, speed = 5 m/s``."""
