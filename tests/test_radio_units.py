@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manetlab import InputError, Scenario, _core
+from manetlab import InputError, Scenario, _core, run
 from manetlab.radio_units import DEVICES, FIELDS, in_watts, power_at
-from manetlab.scenario_warnings import before_run, fast_and_far, grey_zone
+from manetlab.scenario_warnings import before_run, fast_and_far, grey_zone, short_of_data
 from tests.conftest import Cli
 from tests.examples import chain
 
@@ -156,6 +156,33 @@ def test_broadcasts_that_reach_farther_than_data_are_told() -> None:
     assert "data 149 m" in str(told(ladder, rates=[{"src": 0, "rate_bps": 11e6}]))
     resolved = chain(radio=card, mac=fast, routing="dsr").resolve()
     assert grey_zone(resolved) in before_run(resolved)
+
+
+def test_data_that_reaches_farther_than_what_every_link_needs_is_told() -> None:
+    def made(routing: str = "aodv", profile: str = "rfc", **mac: Any) -> Scenario:
+        # Neighbours are 200 m apart: 6 Mb/s reach 149 m, and the slowest rate that Minstrel has 297 m.
+        fields: dict[str, Any] = {"radio": {"ranges": "ladder"}, "mac": {"standard": "802.11g", **mac}}
+        return chain(routing=routing, profile=profile, **fields)
+
+    def told(scenario: Scenario) -> str:
+        found = str(short_of_data(scenario.resolve()))
+        delivered = run(scenario).totals["cbr_delivery_fraction"]
+        assert delivered == 0.0 if found != "None" else delivered > 0.9
+        return found
+
+    for routing in ("aodv", "static", "flooding"):
+        assert told(made(routing)).startswith(
+            "broadcasts reach 149 m, data 297 m: no link of more than 149 m"
+        )
+    assert told(made(broadcast_rate_bps=1e6)) == "None"
+    # In the profiles of ns-2 ACKs have the rate of control frames.
+    assert told(made(profile="ns-2.35")).startswith("broadcasts and ACKs reach 149 m")
+    assert told(made(profile="ns-2.35", broadcast_rate_bps=1e6)).startswith("ACKs reach 149 m")
+    assert told(made(profile="ns-2.35", broadcast_rate_bps=1e6, control_rate_bps=1e6)) == "None"
+    # Static routes without ARP need no broadcast.
+    assert told(made("static").changed(arp={"enabled": False})) == "None"
+    resolved = made().resolve()
+    assert short_of_data(resolved) in before_run(resolved)
 
 
 def test_a_link_margin_shortens_links_and_not_what_is_sensed() -> None:

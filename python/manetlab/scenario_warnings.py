@@ -56,7 +56,8 @@ def before_run(resolved: Resolved) -> list[str]:
 
 def about_rates(resolved: Resolved) -> list[str]:
     """What speaks against the ranges and rates of a scenario, a sentence each."""
-    return [each for each in (fast_and_far(resolved), grey_zone(resolved)) if each is not None]
+    found = (fast_and_far(resolved), grey_zone(resolved), short_of_data(resolved))
+    return [each for each in found if each is not None]
 
 
 def grey_zone(resolved: Resolved) -> str | None:
@@ -65,17 +66,34 @@ def grey_zone(resolved: Resolved) -> str | None:
     if resolved.core["routing"] in ("static", "flooding"):
         return None
     broadcast_m = _reach_m(params, params["mac"]["broadcast_rate_bps"])
-    if params["mac"]["rate_control"] == "fixed":
-        usual = [_reach_m(params, params["mac"]["data_rate_bps"])]
-    else:
-        usual = [_core.radio_ranges(json.dumps(params))[0]]
     own = {rate["rate_bps"] for rate in resolved.scenario.rates or []}
-    data_m = min([*usual, *(_reach_m(params, bps) for bps in own)])
+    data_m = min([_core.radio_ranges(json.dumps(params))[0], *(_reach_m(params, bps) for bps in own)])
     if broadcast_m <= data_m * (1 + CLOSE):
         return None
     return (
         f"broadcasts reach {broadcast_m:.0f} m, data {data_m:.0f} m: routes are found over links that carry "
         'no data; set mac.rate_control = "aarf", or mac.broadcast_rate_bps to the rate of the data'
+    )
+
+
+def short_of_data(resolved: Resolved) -> str | None:
+    """A sentence if data reaches farther than broadcasts and ACKs, which every link needs, else None."""
+    params, mac = resolved.params, resolved.params["mac"]
+    needed = {"broadcasts": "broadcast_rate_bps", "ACKs": "control_rate_bps"}
+    if resolved.core["routing"] == "static" and not params["arp"]["enabled"]:
+        del needed["broadcasts"]
+    if mac["response_rate"] != "control":
+        del needed["ACKs"]
+    data_m = _core.radio_ranges(json.dumps(params))[0]
+    reach_m = {what: _reach_m(params, mac[rate]) for what, rate in needed.items()}
+    short = [what for what, metres in reach_m.items() if metres < data_m * (1 - CLOSE)]
+    if not short:
+        return None
+    least = f"{min(reach_m[what] for what in short):.0f} m"
+    return (
+        f"{' and '.join(short)} reach {least}, data {data_m:.0f} m: no link of more than {least} is used, "
+        "although hops, paths and partitions are told of all links that carry data; set "
+        f"{' and '.join(f'mac.{needed[what]}' for what in short)} to the slowest rate of the data"
     )
 
 
