@@ -92,7 +92,7 @@ def short_of_data(resolved: Resolved) -> str | None:
     least = f"{min(reach_m[what] for what in short):.0f} m"
     return (
         f"{' and '.join(short)} reach {least}, data {data_m:.0f} m: no link of more than {least} is used, "
-        "although hops, paths and partitions are told of all links that carry data; set "
+        "although hops, paths and partitions are counted over all links that carry data; set "
         f"{' and '.join(f'mac.{needed[what]}' for what in short)} to the slowest rate of the data"
     )
 
