@@ -579,3 +579,27 @@ def test_a_network_with_wires_has_no_fair_shares() -> None:
     for ask in (at_instant, mean_rates, alone_runs.measure):
         with pytest.raises(InputError, match="wired"):
             ask(made)
+
+
+def test_a_network_whose_nodes_come_and_go_has_no_fair_shares() -> None:
+    def fails(at_s: float) -> dict[str, Any]:
+        return {"failures": [{"node": 1, "at_s": at_s, "for_s": 5.0}]}
+
+    leaving = [
+        {
+            "label": str(node),
+            "t_s": [0.0],
+            "x_m": [130.0 * node],
+            "y_m": [0.0],
+            "present_s": [[0.0, 12.0 + 9.0 * node]],
+        }
+        for node in range(3)
+    ]
+    for gone in (fails(20.0), {"movement": {"tracks": leaving}}, {"energy": {"battery_j": 5.0}}):
+        made = lone(2, **gone).resolve()
+        for ask in (at_instant, mean_rates, alone_runs.measure):
+            with pytest.raises(InputError, match="whose nodes come and go"):
+                ask(made)
+    # The run ends at 30 s.
+    for there in (fails(40.0), {"energy": {}}):
+        assert mean_rates(lone(2, **there).resolve()) == mean_rates(lone(2).resolve())

@@ -15,7 +15,7 @@ from manetlab.chain_runs import DURATION_S, WARMUP_S, highest_carried
 from manetlab.errors import InputError
 from manetlab.resolving import Resolved, canonical
 from manetlab.running import run_many
-from manetlab.shares import check_wireless, stands
+from manetlab.shares import check_network, stands
 
 SEEDS = 5
 """Runs of each flow, those of the packaged table."""
@@ -36,9 +36,9 @@ def measure(resolved: Resolved, *, seeds: int = SEEDS, jobs: int | None = None) 
         The throughputs; None for flows without a path, and those that say themselves what they carry.
 
     Raises:
-        InputError: Nodes move, or there are wired links.
+        InputError: Nodes move or come and go, or there are wired links.
     """
-    check_wireless(resolved)
+    check_network(resolved)
     if not stands(resolved.movement, resolved.core["duration_s"]):
         wanted = "nodes that stand still, so that a flow has one path"
         hint = "measure chains with `manetlab chain-throughput`, and name its table with --table"

@@ -296,9 +296,9 @@ def at_instant(
 
     Raises:
         InputError: The instant is not in the run, a path does not fit its flow, the radius is not above 0, or
-            there are wired links.
+            there are wired links or nodes that come and go.
     """
-    check_wireless(resolved)
+    check_network(resolved)
     duration_s = resolved.core["duration_s"]
     if time_s is None:
         time_s = max([resolved.core["warmup_s"], *(flow["start_s"] for flow in resolved.flows)])
@@ -320,19 +320,32 @@ def at_instant(
     return Shares(time_s, range_m, [_with_rate(each, resolved, known) for each in listed])
 
 
-def check_wireless(resolved: Resolved) -> None:
-    """Checks that the network is one of the radio alone.
+def check_network(resolved: Resolved) -> None:
+    """Checks that the network is one of the radio alone, whose nodes are there for the whole run.
 
     Raises:
-        InputError: There are wired links, of which regions know nothing.
+        InputError: There are wired links, of which regions know nothing; or nodes join, leave or fail, or
+            have batteries that may become empty, which paths of an instant do not follow.
     """
-    if wired := resolved.scenario.wired:
+    place, scenario = f"{resolved.scenario.where}: ", resolved.scenario
+    if wired := scenario.wired:
         found = f"{len(wired)} wired link" + ("s" if len(wired) > 1 else "")
-        where, wanted = (
-            f"{resolved.scenario.where}: wired",
-            "no wired links: fair shares are those of the radio",
-        )
+        where, wanted = f"{place}wired", "no wired links: fair shares are those of the radio"
         raise InputError("fair shares of a network with wires", where, found, wanted)
+    duration_s, what = resolved.core["duration_s"], "fair shares of a network whose nodes come and go"
+    wanted = "nodes that are there for the whole run: fair shares do not follow who is away"
+    if away := [node for node, stays in enumerate(resolved.movement.stays) if _is_away(stays, duration_s)]:
+        where, hint = ("failures", "leave failures out") if scenario.failures else ("movement", "")
+        found = f"{len(away)} of {resolved.movement.nodes} nodes are away at times"
+        raise InputError(what, f"{place}{where}", found, wanted, hint)
+    if scenario.energy is not None and scenario.energy.battery_j is not None:
+        hint = "leave energy.battery_j out"
+        raise InputError(what, f"{place}energy.battery_j", "batteries that have an end", wanted, hint)
+
+
+def _is_away(stays: Sequence[tuple[float, float]], duration_s: float) -> bool:
+    """Whether a node that is there in these spans is away at some time of a run; no span is always."""
+    return bool(stays) and not any(from_s <= 0.0 and until_s >= duration_s for from_s, until_s in stays)
 
 
 def rates_over_time(
@@ -478,7 +491,7 @@ def mean_rates(
     flows: Sequence[Mapping[str, Any]] = resolved.flows
     if whole_bps is not None:
         flows = [{**flow, "alone_bps": [whole_bps]} for flow in flows]
-    check_wireless(resolved)
+    check_network(resolved)
     scenario, duration_s = resolved.scenario, resolved.core["duration_s"]
     links = (resolved.params, scenario.rates or [])
     found = rates_over_time(
