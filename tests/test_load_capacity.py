@@ -180,3 +180,27 @@ def test_the_limit_is_said_in_the_unit_that_is_shown() -> None:
     asked = Question.build({"level": "x", "levels": [1, 2], "limit": "cbr_latency_p95_s ≤ 0.15"})
     metric = by_key("cbr_latency_p95_s")
     assert asked.limit_text == f"{metric.label} ≤ {0.15 * metric.factor:g} {metric.unit}"
+
+
+def test_of_a_measure_of_what_arrives_it_is_told_how_much_that_is(cli: Cli, tmp_path: Path) -> None:
+    changes = {"limit": "cbr_latency_mean_s <= 5", "levels": [1, 6], "most": 8}
+    asked = campaign(**changes)
+    whole = asked.changed(
+        factors={**asked.factors, "traffic.random.cbr": [1, 6]}, replications=8, capacity={}
+    ).run()
+    means = whole.runs.groupby(["routing", "traffic.random.cbr"])["cbr_delivery_fraction"].mean()
+    for each in find(asked):
+        # The chain is overloaded, and what arrives is soon there.
+        assert each.border.low == 6
+        for at in each.levels:
+            [(key, mean)] = at.arrived.items()
+            assert key == "cbr_delivery_fraction"
+            assert mean == pytest.approx(means[each.labels["routing"], at.level])
+        assert each.levels[-1].arrived["cbr_delivery_fraction"] < 0.9
+    (tmp_path / "c.toml").write_text(CAMPAIGN)
+    options = ("--levels", "1..6:5", "--most", "8")
+    done = cli("capacity", tmp_path / "c.toml", *options, "--limit", "cbr_latency_mean_s <= 5")
+    assert " PDR, % " in done.stdout
+    assert "known of what arrives only" in done.stdout
+    done = cli("capacity", tmp_path / "c.toml", *options, "--limit", "cbr_delivery_fraction >= 0.9")
+    assert "known of what arrives only" not in done.stdout

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from manetlab import metrics
 from manetlab.campaign import family
 from manetlab.campaign.plan import Campaign
+from manetlab.campaign.survivors import ARRIVED
 from manetlab.errors import InputError, RunFailed, shown
 from manetlab.parameters import unknown
 from manetlab.stats import Interval
@@ -152,11 +153,14 @@ class AtLevel:
         level: The level.
         mean: The measure's mean over replications with its 95 % interval, in the measure's base unit.
         status: ``holds``, ``fails`` or ``open``, by the tests of the search, which allow for their number.
+        arrived: For a measure of what arrives, such as a delay, by the key of the measure that says how much
+            that is its mean over the same runs; empty for all others.
     """
 
     level: float
     mean: Interval
     status: Status
+    arrived: Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -231,6 +235,7 @@ class Capacity:
                     "mean": each.mean.mean,
                     "low": each.mean.low if math.isfinite(each.mean.low) else None,
                     "high": each.mean.high if math.isfinite(each.mean.high) else None,
+                    "arrived": dict(each.arrived),
                 }
                 for each in self.levels
             ],
@@ -279,15 +284,17 @@ def find(
     options: dict[str, Any] = {"jobs": jobs, "progress": progress, "allow_other_version": allow_other_version}
     with _kept(store) as place:
         searches = [asked.search() for _ in campaign.points]
+        arrived: list[dict[float, dict[str, float]]] = [{} for _ in campaign.points]
         while wave := list(_next(asked, searches)):
             for n in sorted({n for _, _, n in wave}):
                 points = {number * len(asked.levels) + at: (number, at) for number, at, m in wave if m == n}
                 results = whole.changed(replications=n).run(place, points=list(points), **options)
                 for point, (number, at) in points.items():
                     searches[number].values[asked.levels[at]] = _values(results, point, asked)
+                    arrived[number][asked.levels[at]] = _arrived(results, point, asked)
     return [
-        Capacity(asked, point.levels, search.border(), _seen(asked, search))
-        for point, search in zip(campaign.points, searches, strict=True)
+        Capacity(asked, point.levels, search.border(), _seen(asked, search, of))
+        for point, search, of in zip(campaign.points, searches, arrived, strict=True)
     ]
 
 
@@ -325,9 +332,18 @@ def _values(results: Results, point: int, asked: Question) -> list[float]:
     return values
 
 
-def _seen(asked: Question, search: BorderSearch) -> list[AtLevel]:
+def _arrived(results: Results, point: int, asked: Question) -> dict[str, float]:
+    """How much arrives at a point on average, if the measure is of what arrives."""
+    runs = results.runs[results.runs["point"] == point]
+    measured = [key for key in ARRIVED.get(asked.metric, ()) if key in runs and runs[key].notna().any()]
+    return {key: float(runs[key].mean()) for key in measured[:1]}
+
+
+def _seen(
+    asked: Question, search: BorderSearch, arrived: Mapping[float, Mapping[str, float]]
+) -> list[AtLevel]:
     return [
-        AtLevel(level, asked.limit.interval(values, 0.95), search.status(level))
+        AtLevel(level, asked.limit.interval(values, 0.95), search.status(level), arrived[level])
         for level, values in sorted(search.values.items())
     ]
 

@@ -119,6 +119,10 @@ def _print(found: list[Capacity], question: Question) -> None:
         f"{100 * question.confidence:g} % together; the intervals of the means are those of 95 %.",
         f"{runs:,} runs; all levels with {question.most} runs each would be {grid:,}.",
     ]
+    if any(at.arrived for each in found for at in each.levels):
+        table.notes.append(
+            "The measure is known of what arrives only: it may keep to the limit because the rest is lost."
+        )
     for each in found:
         if each.border.out_of_order is not None:
             low, high = each.border.out_of_order
@@ -138,11 +142,19 @@ def _table(found: list[Capacity], question: Question) -> Table:
     metric = metrics.by_key(question.metric)
     factors = list(found[0].labels)
     measured = f"{metric.label}, {metric.unit}" if metric.unit else metric.label
-    heads = (*factors, question.level, "runs", measured, "95 % interval", question.limit_text)
+    arrived = dict.fromkeys(key for each in found for at in each.levels for key in at.arrived)
+    said = [metrics.by_key(key) for key in arrived]
+    of_arrived = [f"{of.label}, {of.unit}" if of.unit else of.label for of in said]
+    heads = (*factors, question.level, "runs", measured, "95 % interval", *of_arrived, question.limit_text)
     table = Table(f"How large may {question.level} be?", heads, text_columns=len(factors))
     for each in found:
         for at in each.levels:
-            table.add(*map(str, each.labels.values()), f"{at.level:g}", str(at.mean.n), *_cells(at, question))
+            much = [
+                f"{at.arrived[of.key] * of.factor:.{max(of.digits, 1)}f}" if of.key in at.arrived else "–"
+                for of in said
+            ]
+            place = (*map(str, each.labels.values()), f"{at.level:g}", str(at.mean.n))
+            table.add(*place, *_cells(at, question), *much, at.status.value)
     return table
 
 
@@ -152,4 +164,4 @@ def _cells(at: AtLevel, question: Question) -> list[str]:
     metric = metrics.by_key(question.metric)
     digits = max(metric.digits, 1)
     mean = at.mean.scaled(metric.factor)
-    return [f"{mean.mean:.{digits}f}", f"{mean.low:.{digits}f} to {mean.high:.{digits}f}", at.status.value]
+    return [f"{mean.mean:.{digits}f}", f"{mean.low:.{digits}f} to {mean.high:.{digits}f}"]
