@@ -29,3 +29,10 @@ def test_every_daemon_that_was_measured_has_a_set_beside_it() -> None:
     measured = {daemon for daemon in convergence.DAEMONS.values() if daemon}
     assert measured == set(convergence.PUBLISHED_S)
     assert all(len(times) == len(convergence.SHAPES) for times in convergence.PUBLISHED_S.values())
+
+
+def test_starts_that_do_nothing_add_up() -> None:
+    assert convergence.asked_s(0) == pytest.approx(1.6)
+    # The first row's start, pings and end, then the next start and its wait.
+    assert convergence.asked_s(1) == pytest.approx((1.6 + 0 + 2 + 0.3) + 1.6 + 2)
+    assert convergence.asked_s(2) == pytest.approx((1.6 + 0 + 2 + 0.3) + (1.6 + 2 + 2 + 0.3) + 1.6 + 4)
