@@ -11,6 +11,7 @@ from pathlib import Path
 from benches import (
     engine,
     growth,
+    many_runs,
     ns3,
     page,
     precision,
@@ -38,7 +39,7 @@ def main() -> None:
         "parts",
         nargs="*",
         help="startup, throughput, standard, protocols, ns3, standing, moving, python, recording, page, "
-        "engine, precision, radios, radio-growth, walls, routings, thousand; all if none is named",
+        "engine, precision, radios, radio-growth, walls, routings, thousand, many-runs; all if none is named",
     )
     options.add_argument("--rounds", type=int, default=5, help="measurements of each command [5]")
     options.add_argument("--most", type=int, default=SIZES[-1], help="nodes of the largest network [10000]")
@@ -46,6 +47,7 @@ def main() -> None:
     options.add_argument("--beside", type=Path, help="another build's manetlab, for startup")
     options.add_argument("--profile", default="rfc", help="profile of the growing networks [rfc]")
     options.add_argument("--routing", action="append", help="a protocol, for thousand [all]")
+    options.add_argument("--runs", type=int, default=1_000_000, help="runs at most, for many-runs [1000000]")
     asked = options.parse_args()
     sizes = [size for size in SIZES if size <= asked.most]
     beside = [] if asked.without_ns2 else NS2_SIZES
@@ -67,6 +69,7 @@ def main() -> None:
         "walls": lambda: radios.walls(asked.rounds),
         "routings": lambda: routings.table(asked.rounds),
         "thousand": lambda: routings.thousand(asked.routing),
+        "many-runs": lambda: many_runs.table([runs for runs in many_runs.SIZES if runs <= asked.runs]),
     }
     if unknown := set(asked.parts) - set(parts):
         options.error(f"no such part: {', '.join(sorted(unknown))}")

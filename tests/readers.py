@@ -421,7 +421,7 @@ def _base(files: Files) -> Base:
     results = Results.load(path)
     _read_all(results)
     raw = results._raw
-    return Base(files, _said(results), raw.runs[0].key, raw.failures, values)
+    return Base(files, _said(results), raw.runs.keys[0], raw.failures, values)
 
 
 def _write(files: Files) -> None:
@@ -436,7 +436,12 @@ def _said(results: Results) -> Said:
     """All that a store says and has digests of; of the time series, their digests."""
     raw = results._raw
     sessions = [{**session, "ended": None} for session in raw.sessions]
-    parts = [results.campaign.to_dict()], raw.runs, raw.series, sessions
+    runs = raw.runs
+    columns = (runs.points, runs.replications, runs.keys, runs.result_hashes, runs.codes, runs.cpu_times_s)
+    totals = [{name: column[at] for name, column in runs.totals.items()} for at in range(len(runs))]
+    texts = [each for block in runs.blocks() for each in block]
+    listed = list(zip(*columns, totals, texts, strict=True))
+    parts = [results.campaign.to_dict()], listed, raw.series, sessions
     return tuple([repr(each) for each in part] for part in parts)
 
 

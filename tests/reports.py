@@ -9,6 +9,8 @@ from typing import Any
 
 from manetlab import InputError
 from manetlab.campaign import Campaign, Results
+from manetlab.campaign.columns import Runs
+from manetlab.campaign.store import RUN
 
 BASE = {
     "movement": {"waypoint": {"nodes": 10, "width_m": 500.0, "height_m": 400.0}},
@@ -42,6 +44,7 @@ def results(
     failed: Sequence[tuple[int, int, str]] = (),
     code: Sequence[str] = ("0.1.0 abc",),
     series: Any = None,
+    drops: Callable[[list[dict[str, Any]]], list[dict[str, Any]]] = list,
     **fields: Any,
 ) -> Results:
     """The results of a campaign with these fields.
@@ -51,6 +54,7 @@ def results(
         failed: Point, replication and error of the runs that failed.
         code: The versions that made the runs, in turn.
         series: The table of time series, if the runs kept any.
+        drops: What becomes of each run's drops.
         **fields: Fields of the campaign; two senders at two speeds, ten times each, if not given.
     """
     campaign = Campaign(
@@ -64,18 +68,17 @@ def results(
         }
     )
     missing = {(point, replication) for point, replication, _ in failed}
-    runs = [
-        _run(
-            point.number,
-            replication,
-            measure(point.levels, replication),
-            code[replication % len(code)],
-            _hash(campaign, point.number, replication),
-        )
+    places = [
+        (point.number, replication)
         for point in campaign.points
         for replication in range(campaign.replications)
         if (point.number, replication) not in missing
     ]
+    runs = Runs(places)
+    for at, (point, replication) in enumerate(places):
+        totals = measure(campaign.points[point].levels, replication)
+        made_by, scenario_hash = code[replication % len(code)], _hash(campaign, point, replication)
+        runs.put(at, _run(point, replication, totals, made_by, scenario_hash, drops))
     raw: Any = SimpleNamespace(runs=runs, failures=list(failed), series=[], sessions=[])
     if series is not None:
         raw.series = [("key", "totals", "file", "digest")]
@@ -93,7 +96,15 @@ def _hash(campaign: Campaign, point: int, replication: int) -> str:
         return "of a scenario that cannot be resolved"
 
 
-def _run(point: int, replication: int, totals: Totals, code: str, scenario_hash: str) -> SimpleNamespace:
+def _run(
+    point: int,
+    replication: int,
+    totals: Totals,
+    code: str,
+    scenario_hash: str,
+    changed: Callable[[list[dict[str, Any]]], list[dict[str, Any]]],
+) -> list[Any]:
+    """The columns of a run."""
     share = totals["tcp_throughput_bps"] or 0.0
     flows = [
         {"id": 0, "kind": "tcp", "src": 0, "dst": 1, "throughput_bps": share * 0.75},
@@ -109,20 +120,23 @@ def _run(point: int, replication: int, totals: Totals, code: str, scenario_hash:
         {"end": "lost", **no_route, "count": 2 + replication},
         {"end": "lost", **nothing, "count": 1},
     ]
-    return SimpleNamespace(
-        point=point,
-        replication=replication,
-        key=f"{point}/{replication}",
-        scenario_hash=scenario_hash,
-        code=code,
-        result_hash=f"{point:016x}{replication:016x}",
-        events=1000,
-        totals=json.dumps(totals),
-        flows=json.dumps(flows),
-        drops=json.dumps(drops),
-        cpu_time_s=0.5,
-        wall_time_s=0.5,
-        platform="Linux-6-x86_64",
-        host="here",
-        ended="2026-01-01T00:00:00Z",
-    )
+    columns = {
+        "key": f"{point}/{replication}",
+        "scenario_hash": scenario_hash,
+        "code": code,
+        "seed": str(1 + replication),
+        "result_hash": f"{point:016x}{replication:016x}",
+        "events": 1000,
+        "arrivals": 1000,
+        "totals": json.dumps(totals),
+        "flows": json.dumps(flows),
+        "drops": json.dumps(changed(drops)),
+        "audit": "{}",
+        "cpu_time_s": 0.5,
+        "wall_time_s": 0.5,
+        "platform": "Linux-6-x86_64",
+        "python": "3.11.0",
+        "host": "here",
+        "ended": "2026-01-01T00:00:00Z",
+    }
+    return [columns[name] for name in RUN]

@@ -202,10 +202,8 @@ def test_protocols_that_differ_in_more_than_their_name_are_told() -> None:
 
 
 def test_a_saturated_network_is_told_with_its_share() -> None:
-    made = asked()
-    for run in made._raw.runs:
-        lost = {"layer": "interface-queue", "reason": "queue-full", "packets": "cbr", "count": 100}
-        run.drops = json.dumps([lost])
+    lost = {"layer": "interface-queue", "reason": "queue-full", "packets": "cbr", "count": 100}
+    made = asked(drops=lambda _: [lost])
     told = conclusions.tested(Study(made))
     assert any(
         "drop 10.0 % of the CBR packets" in each and "(4 of 4 points: 10 % at" in each for each in told

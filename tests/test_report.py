@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from collections.abc import Iterator
 from functools import lru_cache
@@ -38,7 +37,18 @@ from manetlab.report import (
     write,
     writing,
 )
-from manetlab.report.figures import AnyFigure, Bars, Box, Boxes, Cumulative, Forest, Lines, Series, Stacks
+from manetlab.report.figures import (
+    AnyFigure,
+    Bars,
+    Box,
+    Boxes,
+    Cumulative,
+    Forest,
+    Lines,
+    Sample,
+    Series,
+    Stacks,
+)
 from manetlab.report.study import Study
 from manetlab.report.tables import COLUMN_PT, LATEX_SPECIAL, MOST_LINES, SIZES, Cell, Column, DataTable, latex
 from manetlab.stats import bounded_interval
@@ -339,10 +349,7 @@ def test_bars_that_are_alone_in_their_category_stand_in_its_middle() -> None:
 
 
 def test_a_campaign_in_which_nothing_is_dropped_has_empty_tables() -> None:
-    made = results()
-    for run in made._raw.runs:
-        run.drops = json.dumps([each for each in json.loads(run.drops) if each.get("end") == "delivered"])
-    study = Study(made)
+    study = Study(results(drops=lambda many: [each for each in many if each.get("end") == "delivered"]))
     assert losses.drop_table(study).rows == []
     figure = losses.ends_figure(study)
     assert figure is not None
@@ -350,10 +357,7 @@ def test_a_campaign_in_which_nothing_is_dropped_has_empty_tables() -> None:
 
 
 def test_stores_that_do_not_know_losses_show_their_drops() -> None:
-    made = results()
-    for run in made._raw.runs:
-        run.drops = json.dumps([each for each in json.loads(run.drops) if "end" not in each])
-    study = Study(made)
+    study = Study(results(drops=lambda many: [each for each in many if "end" not in each]))
     assert losses.loss_table(study) is None
     assert losses.ends_figure(study) is None
     assert row(losses.drop_table(study), "5", "routing", "no-route", "tcp")["level_0"] == 7.5
@@ -610,7 +614,8 @@ def test_boxes_are_those_of_matplotlib(values: list[float]) -> None:
 
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=30))
 def test_a_cumulative_distribution_counts_values_up_to_each(values: list[float]) -> None:
-    x, y = interactive.steps(tuple(values))
+    sample = Sample("s", (), tuple(values))
+    x, y = Cumulative("name", "title", "x", "y", "caption", "table", (sample,)).steps(sample)
     assert (y[0], y[-1]) == (0.0, 1.0)
     assert all(a <= b for a, b in pairwise(x))
     reached = dict(zip(x, y, strict=True))

@@ -232,14 +232,15 @@ def _settings(
     """Every combination of the other factors, with the values of each level, one a replication."""
     levels = {name: [level.label for level in of] for name, of in results.campaign.levels.items()}
     alternatives = levels.pop(factor)
-    known = results.values_of(metric)
+    numbers = {tuple(point.levels.values()): point.number for point in results.campaign.points}
     for chosen in product(*levels.values()):
         here = dict(zip(levels, chosen, strict=True))
         values: dict[Label, list[float | None]] = {}
         for label in alternatives:
             place = tuple({**here, factor: label}[name] for name in results.campaign.factors)
-            at = known.get(place, {})
-            values[label] = [at.get(number) for number in range(results.replications)]
+            values[label] = [None] * results.replications
+            for number, value in zip(*results.values_at(numbers[place], metric), strict=True):
+                values[label][number] = value
         yield here, values
 
 

@@ -25,6 +25,9 @@ SCHEMA_VERSION = 2
 WAIT_S = 60.0
 """How long a process waits for another one's transaction, in s."""
 
+FETCHED = 256
+"""Rows that are fetched together where not all of them are wanted at once."""
+
 SCHEMA = """
 CREATE TABLE campaign (
     number INTEGER PRIMARY KEY,           -- in order of creation
@@ -213,6 +216,17 @@ class Database:
         with _clear(self.path):
             return self._db.execute(query, values).fetchall()
 
+    def each(self, query: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        """What a query finds, row by row: for what may not fit into memory."""
+        with _clear(self.path):
+            found = self._db.execute(query, values)
+        while True:
+            with _clear(self.path):
+                many = found.fetchmany(FETCHED)
+            if not many:
+                return
+            yield from many
+
     def _check_kind(self, may_be_new: bool) -> None:
         # Looked at in one transaction: another process may be about to make the store.
         self._db.execute("BEGIN")
@@ -247,12 +261,34 @@ class Database:
         [(found,)] = self._db.execute("PRAGMA quick_check(1)")
         if found != "ok":
             raise damaged(self.path, shown(found))
-        if lost := self._db.execute("PRAGMA foreign_key_check").fetchall():
-            # Otherwise a run whose task names another campaign would be missing, and nobody would be told.
-            table, _, parent, _ = lost[0]
-            raise damaged(
-                self.path, f"{len(lost)} rows without what they belong to: {table} without {parent}"
-            )
+        # Otherwise a run whose task names another campaign would be missing, and nobody would be told.
+        for table, parent, count in self._orphans():
+            if count:
+                raise damaged(
+                    self.path, f"{count} rows without what they belong to: {table} without {parent}"
+                )
+
+    def _orphans(self) -> Iterator[tuple[str, str, int]]:
+        """How many rows of each table have none that they belong to in another one."""
+        # In the order of the keys SQLite reads both tables from end to end; its own check seeks run by run.
+        for table, parent, query in (
+            (
+                "task",
+                "run",
+                "SELECT count(*) FROM task INDEXED BY task_of_run "
+                "WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.key = task.key)",
+            ),
+            (
+                "task",
+                "campaign",
+                "SELECT count(*) FROM task WHERE campaign NOT IN (SELECT number FROM campaign)",
+            ),
+        ):
+            [(count,)] = self._db.execute(query)
+            yield table, parent, count
+        for table in ("failure", "claim", "series", "session"):
+            lost = self._db.execute(f"PRAGMA foreign_key_check({table})").fetchall()
+            yield table, lost[0][2] if lost else "", len(lost)
 
     def _use_log(self) -> None:
         # While another process makes the store, the change is refused without waiting.

@@ -5,27 +5,30 @@ from __future__ import annotations
 import json
 import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from manetlab import provenance
-from manetlab.campaign.database import damaged
+from manetlab.campaign.columns import Texts, read_runs, values_by_point
 from manetlab.campaign.family import unknown_metric
 from manetlab.campaign.levels import Label
 from manetlab.campaign.plan import Campaign, known_metrics
-from manetlab.campaign.store import RUN, Store
-from manetlab.errors import InputError, shown
+from manetlab.campaign.store import Store
+from manetlab.errors import InputError
 from manetlab.metrics import delay_classes, named
 from manetlab.optional_packages import require
 from manetlab.parameters import unknown
 
 if TYPE_CHECKING:
+    from array import array
+
+    import numpy as np
     import pandas as pd
     import xarray
     from matplotlib.axes import Axes
+    from numpy.typing import NDArray
 
     from manetlab.campaign.adjusting import Adjustment
     from manetlab.campaign.family import Family
@@ -190,22 +193,118 @@ class Results:
         Columns: ``point``, the factors, ``replication``, ``seed``, ``key``, the metrics of `Result.totals`
         (docs/metrics.md), ``events``, ``cpu_time_s``, ``result_hash``.
         """
-        rows = [
-            {
-                **self._place(run.point, run.replication),
-                "seed": self.campaign.first_seed + run.replication,
-                "key": run.key,
-                **json.loads(run.totals),
-                "events": run.events,
-                "cpu_time_s": run.cpu_time_s,
-                "result_hash": run.result_hash,
-            }
-            for run in self._raw.runs
-        ]
-        columns = (*self._places, "seed", "key", *known_metrics(), "events", "cpu_time_s", "result_hash")
-        table = _table(rows, columns)
-        # A metric that no run has would be a column of None.
-        return table.astype(dict.fromkeys(known_metrics(), float))
+        return self.runs_at(slice(None))
+
+    def runs_at(self, places: slice) -> pd.DataFrame:
+        """Some rows of `runs`, by their places in it."""
+        runs = self._raw.runs
+        columns = {
+            **self._columns_of(places),
+            "seed": [self.campaign.first_seed + number for number in runs.replications[places]],
+            "key": runs.keys[places],
+            **{name: self._numbers(name, places) for name in known_metrics()},
+            **{name: values[places] for name, values in runs.others.items()},
+            "events": _numbers_of(runs.events[places]),
+            "cpu_time_s": _numbers_of(runs.cpu_times_s[places]),
+            "result_hash": runs.result_hashes[places],
+        }
+        return _table_of(columns)
+
+    def first_runs(self, most: int) -> tuple[pd.DataFrame, int | None]:
+        """The rows of `runs`, all of them if there are at most so many; else the first of each point.
+
+        Returns:
+            The rows; and of how many replications of each point, if not of all.
+        """
+        import pandas as pd
+
+        if self.done <= most:
+            return self.runs_at(slice(None)), None
+        share = max(1, most // self.campaign.point_count)
+        starts = [self._raw.runs.of_point(point) for point in range(self.campaign.point_count)]
+        firsts = [slice(each.start, min(each.stop, each.start + share)) for each in starts]
+        of_all = [self.runs_at(each) for each in firsts if each.stop > each.start][:most]
+        return pd.concat(of_all, ignore_index=True), share
+
+    def measures_of_runs(self) -> pd.DataFrame:
+        """One row a finished run, with place and seed, and the metrics that some run has."""
+        import pandas as pd
+
+        seeds = [self.campaign.first_seed + number for number in self._raw.runs.replications]
+        named = {name: self._numbers(name, slice(None)) for name in self.measured}
+        # The metrics stay where they are: a copy of them would be as long as all the rest.
+        return pd.DataFrame({**self._columns_of(slice(None)), "seed": seeds, **named}, copy=False)
+
+    def measures_of_flows(self, metrics: Sequence[str]) -> pd.DataFrame:
+        """One row a flow of a finished run: ``point``, ``replication``, ``kind``, and these metrics."""
+
+        def rows(texts: Texts) -> list[Row]:
+            names = ("kind", *metrics)
+            return [{name: flow.get(name) for name in names} for flow in json.loads(texts.flows)]
+
+        table = self._from_texts(rows, ("kind", *metrics), with_levels=False)
+        return table.astype(dict.fromkeys(metrics, float))
+
+    @cached_property
+    def drop_counts(self) -> pd.DataFrame:
+        """`drops`, added up over the replications of each point."""
+        return self._counts[0]
+
+    @cached_property
+    def end_counts(self) -> pd.DataFrame:
+        """`ends`, added up over the replications of each point."""
+        return self._counts[1]
+
+    @cached_property
+    def _counts(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        sums: dict[tuple[Any, ...], int] = {}
+        points = self._raw.runs.points
+        for block in self._raw.runs.blocks():
+            for texts in block:
+                point = points[texts.place]
+                for each in json.loads(texts.drops):
+                    kind = (each["layer"], each["reason"], each["packets"])
+                    what: tuple[Any, ...] = (point, each.get("end"), *kind)
+                    sums[what] = sums.get(what, 0) + each["count"]
+        names = ("layer", "reason", "packets", "count")
+        found: tuple[list[Row], list[Row]] = ([], [])
+        for (point, end, *of), count in sorted(sums.items(), key=lambda item: item[0][0]):
+            counted = dict(zip(names, (*of, count), strict=True))
+            place = {"point": point, **self.campaign.points[point].levels}
+            found[end is not None].append({**place, **({} if end is None else {"end": end}), **counted})
+        places = ("point", *self.campaign.factors)
+        return _table(found[0], (*places, *names)), _table(found[1], (*places, "end", *names))
+
+    def _numbers(self, metric: str, places: slice) -> NDArray[np.float64]:
+        """A metric of some runs, NaN where there is none."""
+        import numpy as np
+
+        runs = self._raw.runs
+        if metric in runs.totals:
+            return np.frombuffer(runs.totals[metric])[places]
+        return np.full(len(runs.points[places]), math.nan)
+
+    def _columns_of(self, places: slice) -> dict[str, Any]:
+        """Point, levels and replication of some runs, as columns."""
+        import numpy as np
+
+        points = _numbers_of(self._raw.runs.points[places])
+        replications = _numbers_of(self._raw.runs.replications[places])
+        return self._place_columns(points, np.ones(len(points), int), replications)
+
+    def _place_columns(
+        self, points: NDArray[np.int64], counts: NDArray[np.int64], replications: NDArray[np.int64]
+    ) -> dict[str, Any]:
+        """Point, levels and replication as columns, of runs with so many rows each."""
+        of_points = [point.levels for point in self.campaign.points]
+        listed = points.repeat(counts)
+        levels = {name: [each[name] for each in of_points] for name in self.campaign.factors}
+        numbers = listed.tolist()
+        return {
+            "point": listed,
+            **{name: [labels[number] for number in numbers] for name, labels in levels.items()},
+            "replication": replications.repeat(counts),
+        }
 
     @cached_property
     def flows(self) -> pd.DataFrame:
@@ -214,13 +313,14 @@ class Results:
         Columns: ``point``, the factors, ``replication``, ``flow`` (its number), ``kind``, ``src``, ``dst``,
         then the metrics of a flow (docs/metrics.md); ``src_name`` and ``dst_name`` where nodes have names.
         """
-        rows = [
-            {**self._place(run.point, run.replication), "flow": flow["id"]}
-            | {key: value for key, value in flow.items() if key not in ("id", "delays")}
-            for run in self._raw.runs
-            for flow in json.loads(run.flows)
-        ]
-        table = _table(rows, (*self._places, "flow", "kind", "src", "dst"))
+
+        def rows(texts: Texts) -> list[Row]:
+            flows = json.loads(texts.flows)
+            for flow in flows:
+                flow.pop("delays", None)
+            return flows  # type: ignore[no-any-return]
+
+        table = self._from_texts(rows, ("id", "kind", "src", "dst")).rename(columns={"id": "flow"})
         metrics = [
             name
             for name in table.columns[len(self._places) + 4 :]
@@ -235,14 +335,18 @@ class Results:
         Columns: ``point``, the factors, ``replication``, ``flow``, ``up_to_s`` (the upper end of the class;
         ∞ for what took longer than the last end, NaN for what did not arrive), ``count``.
         """
-        rows = [
-            {**self._place(run.point, run.replication), "flow": flow["id"], "up_to_s": end_s, "count": count}
-            for run in self._raw.runs
-            for flow in json.loads(run.flows)
-            if "delays" in flow
-            for end_s, count in delay_classes(flow["delays"])
-        ]
-        return _table(rows, (*self._places, "flow", "up_to_s", "count"))
+
+        def rows(texts: Texts) -> list[Row]:
+            if '"delays"' not in texts.flows:
+                return []
+            return [
+                {"flow": flow["id"], "up_to_s": end_s, "count": count}
+                for flow in json.loads(texts.flows)
+                if "delays" in flow
+                for end_s, count in delay_classes(flow["delays"])
+            ]
+
+        return self._from_texts(rows, ("flow", "up_to_s", "count"))
 
     @cached_property
     def drops(self) -> pd.DataFrame:
@@ -250,13 +354,11 @@ class Results:
 
         Columns: ``point``, the factors, ``replication``, ``layer``, ``reason``, ``packets``, ``count``.
         """
-        rows = [
-            {**self._place(run.point, run.replication), **drop}
-            for run in self._raw.runs
-            for drop in json.loads(run.drops)
-            if "end" not in drop
-        ]
-        return _table(rows, (*self._places, "layer", "reason", "packets", "count"))
+
+        def rows(texts: Texts) -> list[Row]:
+            return [each for each in json.loads(texts.drops) if "end" not in each]
+
+        return self._from_texts(rows, ("layer", "reason", "packets", "count"))
 
     @cached_property
     def ends(self) -> pd.DataFrame:
@@ -265,13 +367,38 @@ class Results:
         Columns: ``point``, the factors, ``replication``, ``end`` (``delivered``, ``lost``, ``under way``), of
         lost ones ``layer``, ``reason`` and ``packets``, ``count``. Runs of earlier versions have no rows.
         """
-        rows = [
-            {**self._place(run.point, run.replication), **each}
-            for run in self._raw.runs
-            for each in json.loads(run.drops)
-            if "end" in each
-        ]
-        return _table(rows, (*self._places, "end", "layer", "reason", "packets", "count"))
+
+        def rows(texts: Texts) -> list[Row]:
+            return [each for each in json.loads(texts.drops) if "end" in each]
+
+        return self._from_texts(rows, ("end", "layer", "reason", "packets", "count"))
+
+    def _from_texts(
+        self, rows_of: Callable[[Texts], list[Row]], names: Sequence[str], with_levels: bool = True
+    ) -> pd.DataFrame:
+        """A table of what is in the texts of all runs: places, then these columns, then others."""
+        import numpy as np
+
+        blocks: list[pd.DataFrame] = []
+        for texts in self._raw.runs.blocks():
+            made = [rows_of(each) for each in texts]
+            rows = [row for many in made for row in many]
+            if not rows:
+                continue
+            first = texts[0].place
+            places = slice(first, first + len(texts))
+            points, replications = (
+                _numbers_of(each[places]) for each in (self._raw.runs.points, self._raw.runs.replications)
+            )
+            columns = self._place_columns(points, np.array([*map(len, made)]), replications)
+            if not with_levels:
+                columns = {name: columns[name] for name in ("point", "replication")}
+            for name in dict.fromkeys((*names, *(name for row in rows for name in row))):
+                columns[name] = [row.get(name) for row in rows]
+            blocks.append(_table_of(columns))
+        if blocks:
+            return _joined(blocks)
+        return _table([], (*(self._places if with_levels else ("point", "replication")), *names))
 
     @cached_property
     def failed(self) -> pd.DataFrame:
@@ -297,12 +424,23 @@ class Results:
         Columns: ``point``, the factors, ``replication``, ``key``, ``scenario_hash``, ``code``, ``platform``,
         ``host``, ``ended``, ``cpu_time_s``, ``wall_time_s``.
         """
-        names = ("key", "scenario_hash", "code", "platform", "host", "ended", "cpu_time_s", "wall_time_s")
-        rows = [
-            {**self._place(run.point, run.replication), **{name: getattr(run, name) for name in names}}
-            for run in self._raw.runs
-        ]
-        return _table(rows, (*self._places, *names))
+        return self.machines_at(slice(None))
+
+    def machines_at(self, places: slice) -> pd.DataFrame:
+        """Some rows of `machines`, by their places in it."""
+        runs = self._raw.runs
+        columns = {
+            **self._columns_of(places),
+            "key": runs.keys[places],
+            "scenario_hash": runs.scenario_hashes[places],
+            "code": runs.codes[places],
+            "platform": runs.platforms[places],
+            "host": runs.hosts[places],
+            "ended": runs.ended[places],
+            "cpu_time_s": _numbers_of(runs.cpu_times_s[places]),
+            "wall_time_s": _numbers_of(runs.wall_times_s[places]),
+        }
+        return _table_of(columns)
 
     @property
     def series_names(self) -> list[str]:
@@ -310,10 +448,15 @@ class Results:
         return sorted({name for _, name, _, _ in self._raw.series})
 
     @property
+    def done(self) -> int:
+        """How many of the wanted runs have finished."""
+        return len(self._raw.runs)
+
+    @property
     def missing(self) -> int:
         """How many of the wanted runs have neither finished nor failed."""
         wanted = self.campaign.point_count * self.replications
-        return wanted - len(self._raw.runs) - len(self._raw.failures)
+        return wanted - self.done - len(self._raw.failures)
 
     @cached_property
     def provenance(self) -> dict[str, Any]:
@@ -322,22 +465,37 @@ class Results:
         ``code`` lists the versions and commits of all runs; more than one were mixed because somebody asked
         for it. ``version``, ``commit``, ``platform`` and ``python`` are those of this process.
         """
+        return {**self.provenance_in_short, "scenario_hashes": self._scenario_hashes}
+
+    @cached_property
+    def provenance_in_short(self) -> dict[str, Any]:
+        """`provenance` without the hash of each scenario."""
         runs, sessions = self._raw.runs, self._raw.sessions
         return {
             **provenance.of_code(),
             "store": None if self.store is None else str(self.store),
-            "code": sorted({run.code for run in runs}),
-            "hosts": sorted({run.host for run in runs}),
-            "platforms": sorted({run.platform for run in runs}),
+            "code": sorted(set(runs.codes)),
+            "hosts": sorted(set(runs.hosts)),
+            "platforms": sorted(set(runs.platforms)),
             "dependencies": sessions[-1]["dependencies"] if sessions else {},
             "dependencies_hash": sessions[-1]["dependencies_hash"] if sessions else None,
             "sessions": sessions,
             "started": min((session["began"] for session in sessions), default=None),
-            "ended": max((run.ended for run in runs), default=None),
-            "events": sum(run.events for run in runs),
-            "cpu_time_s": sum(run.cpu_time_s for run in runs),
-            "scenario_hashes": {f"{run.point}/{run.replication}": run.scenario_hash for run in runs},
+            "ended": max(runs.ended, default=None),
+            "events": sum(runs.events),
+            "cpu_time_s": sum(runs.cpu_times_s),
         }
+
+    @property
+    def _scenario_hashes(self) -> dict[str, str]:
+        runs = self._raw.runs
+        each = zip(runs.points, runs.replications, runs.scenario_hashes, strict=True)
+        return {f"{point}/{replication}": found for point, replication, found in each}
+
+    @property
+    def scenario_count(self) -> int:
+        """How many different resolved scenarios were run."""
+        return len(set(self._raw.runs.scenario_hashes))
 
     def check_scenarios(self, resolved: Mapping[int, Resolved]) -> None:
         """Checks that scenarios are those that were run, so that what they say is true of the runs.
@@ -355,20 +513,19 @@ class Results:
                 "the scenarios are not those of the runs",
                 str(self.store),
                 f"other scenarios at {len(others)} of {len(resolved)} points",
-                f"those that were run, with {'; '.join(self.provenance['code'])}",
+                f"those that were run, with {'; '.join(self.provenance_in_short['code'])}",
                 "use the version that made the runs, and the files as they were then",
             )
 
     @property
     def _first_hashes(self) -> dict[int, str]:
-        return {run.point: run.scenario_hash for run in self._raw.runs if run.replication == 0}
+        runs = self._raw.runs
+        each = zip(runs.points, runs.replications, runs.scenario_hashes, strict=True)
+        return {point: found for point, replication, found in each if replication == 0}
 
     def command(self, point: int, replication: int) -> str:
         """The command that makes a run again and shows what comes out."""
-        if self.store is None:
-            return f"manetlab.run(campaign.points[{point}].scenario({replication}))"
-        what = ["manetlab", "campaign", "repeat", str(self.store)]
-        return shlex.join([*what, "--point", str(point), "--replication", str(replication)])
+        return command_of(self.store, point, replication)
 
     def series(self, name: str) -> pd.DataFrame:
         """A time series of all runs that recorded it.
@@ -388,7 +545,9 @@ class Results:
 
         if name not in NAMES:
             raise unknown("time series", name, NAMES, str(self.store))
-        place_of = {run.key: self._place(run.point, run.replication) for run in self._raw.runs}
+        runs = self._raw.runs
+        each = zip(runs.keys, runs.points, runs.replications, strict=True)
+        place_of = {key: self._place(point, replication) for key, point, replication in each}
         files = [
             (file, digest, place_of[key]) for key, kept, file, digest in self._raw.series if kept == name
         ]
@@ -437,10 +596,9 @@ class Results:
         from manetlab.stats import percentiles
 
         rows = []
-        at_point = dict(iter(self.runs.groupby("point")))
         for point in self.campaign.points:
             for metric in self.wanted(metrics):
-                values = at_point[point.number][metric].dropna().tolist() if point.number in at_point else []
+                _, values = self._raw.runs.values_at(point.number, metric)
                 if not values:
                     continue
                 interval = interval_of(metric, values, confidence)
@@ -459,16 +617,9 @@ class Results:
         """The means that are adjusted for what the movement alone explains, computed when asked for."""
         from manetlab.campaign.adjusting import Adjustment, Draws
 
-        points = range(self.campaign.point_count)
-        values: list[dict[str, dict[int, float | None]]] = [{} for _ in points]
-        events: list[list[int]] = [[] for _ in points]
-        for run in self._raw.runs:
-            events[run.point].append(run.events)
-            for metric, value in json.loads(run.totals).items():
-                number = None if value is None else float(value)
-                values[run.point].setdefault(metric, {})[run.replication] = number
+        runs = self._raw.runs
+        values, costs = values_by_point(runs, self.campaign.point_count, list(runs.totals))
         failed = frozenset(point for point, _, _ in self._raw.failures)
-        costs = [sum(each) / max(1, len(each)) for each in events]
         return Adjustment(self.campaign, values, costs, failed, Draws(self.campaign, self._first_hashes))
 
     @cached_property
@@ -570,19 +721,27 @@ class Results:
         metrics = self.wanted([metric] if isinstance(metric, str) else metric)
         return compare(self, factor, (a, b), metrics, confidence)
 
+    def values_at(self, point: int, metric: str) -> tuple[list[int], list[float]]:
+        """The replications of a point that have a value of a metric, and the values."""
+        return self._raw.runs.values_at(point, metric)
+
+    def run_count(self, point: int) -> int:
+        """How many runs of a point have finished."""
+        return len(self._raw.runs.points[self._raw.runs.of_point(point)])
+
     def values_of(self, metric: str) -> dict[tuple[Label, ...], dict[int, float]]:
         """The values of a metric: by the levels of all factors, then by replication."""
-        found: dict[tuple[Label, ...], dict[int, float]] = {}
-        places = [point.levels for point in self.campaign.points]
-        for point, replication, value in self.runs[["point", "replication", metric]].itertuples(index=False):
-            if value == value:
-                found.setdefault(tuple(places[point].values()), {})[replication] = float(value)
+        found = {}
+        for point in self.campaign.points:
+            replications, values = self._raw.runs.values_at(point.number, metric)
+            if values:
+                found[tuple(point.levels.values())] = dict(zip(replications, values, strict=True))
         return found
 
     @cached_property
     def measured(self) -> list[str]:
         """The metrics that have a value in some run."""
-        return [name for name in known_metrics() if self.runs[name].notna().any()]
+        return [name for name in known_metrics() if name in self._raw.runs.totals]
 
     def wanted(self, metrics: Sequence[str] | None = None) -> list[str]:
         """The metrics that are asked for, the campaign's own, or else all that some run has.
@@ -637,27 +796,20 @@ def _adjusted(found: AdjustedMean) -> Row:
     return dict(zip(ADJUSTED, of, strict=True))
 
 
-class _Run(SimpleNamespace):
-    """A row of the store: point, replication and the columns of a run."""
-
-    def __init__(self, row: Sequence[Any]) -> None:
-        super().__init__(**dict(zip(("point", "replication", *RUN), row, strict=True)))
+def command_of(store: Path | None, point: int, replication: int) -> str:
+    """The command that makes a run of a store again and shows what comes out."""
+    if store is None:
+        return f"manetlab.run(campaign.points[{point}].scenario({replication}))"
+    what = ["manetlab", "campaign", "repeat", str(store)]
+    return shlex.join([*what, "--point", str(point), "--replication", str(replication)])
 
 
 class _Raw:
     """What the store has of a campaign, read at one instant."""
 
     def __init__(self, store: Store, campaign: int, point_count: int, replications: int) -> None:
-        self.runs = [_Run(row) for row in store.finished(campaign, replications)]
-        for run in self.runs:
-            if not 0 <= run.point < point_count or run.replication < 0:
-                raise damaged(store.path, f"a run of point {run.point}, replication {run.replication}")
-        self.failures = store.failures(campaign, replications)
-        for point, replication, error in self.failures:
-            is_task = isinstance(point, int) and isinstance(replication, int) and replication >= 0
-            if not is_task or not 0 <= point < point_count or not isinstance(error, str):
-                place = f"point {shown(point)}, replication {shown(replication)}"
-                raise damaged(store.path, f"a failure of {place}, with the error {shown(error)}")
+        self.runs = read_runs(store, campaign, replications, point_count)
+        self.failures = store.checked_failures(campaign, replications, point_count)
         self.series = store.series_files(campaign, replications)
         self.sessions = store.sessions(campaign)
 
@@ -668,3 +820,39 @@ def _table(rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
 
     names = dict.fromkeys((*columns, *(name for row in rows for name in row)))
     return pd.DataFrame.from_records(rows, columns=list(names))
+
+
+def _table_of(columns: Mapping[str, Any]) -> pd.DataFrame:
+    """A table of columns of the same length; without rows, numbers have a type and nothing else."""
+    import pandas as pd
+
+    return pd.DataFrame(dict(columns))
+
+
+def _numbers_of(column: array[Any]) -> NDArray[Any]:
+    """The numbers as an array of numpy."""
+    import numpy as np
+
+    return np.frombuffer(column, dtype=column.typecode) if column else np.empty(0, column.typecode)
+
+
+def _joined(blocks: list[pd.DataFrame]) -> pd.DataFrame:
+    """Tables one below the other, joined column by column, as not all of it may fit into memory twice."""
+    import pandas as pd
+
+    if len(blocks) == 1:
+        return blocks[0]
+    names = dict.fromkeys(str(name) for block in blocks for name in block)
+    columns = {}
+    for name in names:
+        parts = [
+            block.pop(name) if name in block else pd.Series([None] * len(block), dtype=object)
+            for block in blocks
+        ]
+        if any(part.dtype != parts[0].dtype for part in parts):
+            # A column without any value in some block.
+            parts = [part.astype(object) for part in parts]
+            columns[name] = pd.concat(parts, ignore_index=True).infer_objects()
+        else:
+            columns[name] = pd.concat(parts, ignore_index=True)
+    return pd.DataFrame(columns, copy=False)

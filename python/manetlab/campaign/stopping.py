@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from manetlab.campaign.adjusting import Adjustment, Draws
+from manetlab.campaign.columns import read_runs, values_by_point
 from manetlab.campaign.plan import Campaign
 from manetlab.campaign.store import Store
 from manetlab.metrics import interval_of
@@ -74,14 +74,7 @@ def measured(
     store: Store, number: int, campaign: Campaign, replications: int
 ) -> tuple[list[dict[str, dict[int, float | None]]], list[float], frozenset[int]]:
     """The values of the metrics at each point by replication, the mean events of a run, where runs failed."""
-    values: list[dict[str, dict[int, float | None]]] = [
-        {metric: {} for metric in campaign.metrics} for _ in range(campaign.point_count)
-    ]
-    events: list[list[int]] = [[] for _ in range(campaign.point_count)]
-    for point, replication, totals, count in store.totals(number, replications):
-        events[point].append(count)
-        found = json.loads(totals)
-        for metric, of in values[point].items():
-            of[replication] = None if found[metric] is None else float(found[metric])
+    runs = read_runs(store, number, replications, campaign.point_count, has_texts=False)
+    values, events = values_by_point(runs, campaign.point_count, campaign.metrics)
     failed = frozenset(int(point) for point, *_ in store.failures(number, replications))
-    return values, [sum(each) / max(1, len(each)) for each in events], failed
+    return values, events, failed

@@ -13,7 +13,7 @@ import json
 import platform
 import time
 from collections import deque
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,8 @@ from manetlab.origin import Origin
 
 LEASE_S = 60.0
 """How long a claim holds unless it is renewed, in s of real time."""
+SOUGHT = 5
+"""Runs that are read one after the other in the time in which one is sought."""
 
 
 @dataclass(frozen=True)
@@ -223,6 +225,20 @@ class Store(Database):
             "WHERE campaign = ? AND replication < ? ORDER BY replication, point",
             (campaign, replications),
         )
+
+    def checked_failures(self, campaign: int, replications: int, points: int) -> list[tuple[int, int, str]]:
+        """What `failures` finds.
+
+        Raises:
+            InputError: A failure is one of no point, or its error is not text.
+        """
+        found = self.failures(campaign, replications)
+        for point, replication, error in found:
+            is_task = isinstance(point, int) and isinstance(replication, int) and replication >= 0
+            if not is_task or not 0 <= point < points or not isinstance(error, str):
+                place = f"point {shown(point)}, replication {shown(replication)}"
+                raise damaged(self.path, f"a failure of {place}, with the error {shown(error)}")
+        return [(int(point), int(replication), error) for point, replication, error in found]
 
     def failure_count(self, campaign: int, replications: int, points: Collection[int] | None = None) -> int:
         """How many tasks have failed, of these points or of all."""
@@ -440,32 +456,61 @@ class Store(Database):
         if bytes in map(type, values) or digest != digest_of(values):
             raise damaged(self.path, f"{what} is not what its digest says")
 
-    def finished(self, campaign: int, replications: int) -> list[tuple[Any, ...]]:
-        """Point, replication and the columns of `RUN` of the finished runs, ordered by point and replication.
+    def tasks(self, campaign: int, replications: int) -> list[tuple[int, int, str]]:
+        """Point, replication and key of the finished runs, ordered by point and replication.
 
         Raises:
-            InputError: A run is not what was stored.
+            InputError: A task is not what was stored.
         """
-        rows = self.rows(
-            f"SELECT point, replication, {', '.join(RUN)}, task.digest, run.digest "
-            "FROM task LEFT JOIN run USING (key) "
-            "WHERE campaign = ? AND replication < ? ORDER BY point, replication",
-            (campaign, replications),
-        )
         identity = self._identity(campaign)
-        for point, replication, *values, of_task, of_run in rows:
+        query = (
+            "SELECT point, replication, key, digest FROM task "
+            "WHERE campaign = ? AND replication < ? ORDER BY point, replication"
+        )
+        tasks = []
+        for point, replication, key, digest in self.each(query, (campaign, replications)):
             at = f"point {point}, replication {replication}"
-            self.verify(of_task, (identity, point, replication, values[0]), f"the task of {at}")
-            self.verify(of_run, values, f"the run of {at}")
-        return [row[:-2] for row in rows]
+            self.verify(digest, (identity, point, replication, key), f"the task of {at}")
+            tasks.append((point, replication, key))
+        return tasks
 
-    def totals(self, campaign: int, replications: int) -> list[tuple[int, int, str, int]]:
-        """Point, replication, totals and events of the finished runs, ordered by point and replication."""
-        totals, events = (2 + RUN.index(name) for name in ("totals", "events"))
-        return [
-            (int(row[0]), int(row[1]), str(row[totals]), int(row[events]))
-            for row in self.finished(campaign, replications)
-        ]
+    def runs_of(self, keys: Sequence[str]) -> Iterator[list[Any]]:
+        """The columns of `RUN` of the runs with these keys, in their order.
+
+        Args:
+            keys: The keys, ascending, each once.
+
+        Raises:
+            InputError: A run is not what was stored, or is not there.
+        """
+        query = f"SELECT {', '.join(RUN)}, digest FROM run"
+        [(count,)] = self.rows("SELECT count(*) FROM run")
+        if len(keys) * SOUGHT < count:
+            sought = f"{query} WHERE key = ?"
+            rows: Iterator[tuple[Any, ...]] = (row for key in keys for row in self.each(sought, (key,)))
+        else:
+            rows = self.each(f"{query} ORDER BY key")
+        at = 0
+        for *values, digest in rows:
+            if at == len(keys):
+                return
+            if values[0] == keys[at]:
+                self.verify(digest, values, f"the run {shown(values[0])}")
+                at += 1
+                yield values
+        if at < len(keys):
+            raise damaged(self.path, f"a task without the run {shown(keys[at])}")
+
+    def outline(self, campaign: int, replications: int) -> Iterator[tuple[str, str, float]]:
+        """Code, end and CPU time in s of the finished runs, by point and replication; not verified."""
+        query = (
+            "SELECT code, ended, cpu_time_s FROM run CROSS JOIN task INDEXED BY task_of_run USING (key) "
+            "WHERE campaign = ? AND replication < ? ORDER BY point, replication"
+        )
+        for code, ended, cpu_time_s in self.each(query, (campaign, replications)):
+            if not (isinstance(code, str) and isinstance(ended, str) and isinstance(cpu_time_s, float)):
+                raise damaged(self.path, f"a run by {shown(code)} that ended at {shown(ended)}")
+            yield code, ended, cpu_time_s
 
     def series_files(self, campaign: int, replications: int) -> list[tuple[str, str, str, str]]:
         """Key, name, file and digest of each time series."""

@@ -101,7 +101,7 @@ def run(
 
 def _show_part(results: Results, place: Path, name: Path, part: tuple[int, int], as_json: bool) -> None:
     """Shows what a shard has; the answer needs all of them."""
-    done, failed = len(results.runs), len(results.failed)
+    done, failed = results.done, len(results.failed)
     if as_json:
         shown = {"store": str(place), "shard": part[0], "of": part[1], "done": done, "failed": failed}
         print(json.dumps(shown))
@@ -142,32 +142,34 @@ def merge(shards: tuple[Path, ...], output: Path, allow_other_version: bool, as_
 @options.JSON
 def status(source: Path, store: Path | None, as_json: bool) -> None:
     """Show the progress and the failed runs."""
+    from manetlab.campaign.status import Status
     from manetlab.tables import Table, stdout_console
 
-    results = _results(source, store)
-    campaign, origin = results.campaign, results.provenance
+    with waiting("counting"):
+        found = Status.load(store or options.store_of(source), options.campaign_file(source))
+        asked = options.campaign_now(source, found.campaign, found.store) or found.campaign
     shown: dict[str, Any] = {
-        "store": origin["store"],
-        "name": campaign.name,
-        "question": campaign.question,
-        "points": campaign.point_count,
-        "replications": results.replications,
-        "done": len(results.runs),
-        "failed": len(results.failed),
-        "missing": results.missing,
-        "code": origin["code"],
-        "started": origin["started"],
-        "ended": origin["ended"],
-        "cpu_time_s": round(origin["cpu_time_s"], 3),
+        "store": str(found.store),
+        "name": asked.name,
+        "question": asked.question,
+        "points": asked.point_count,
+        "replications": found.replications,
+        "done": found.done,
+        "failed": len(found.failures),
+        "missing": found.missing,
+        "code": found.code,
+        "started": found.started,
+        "ended": found.ended,
+        "cpu_time_s": round(found.cpu_time_s, 3),
     }
     if as_json:
         print(json.dumps(shown))
         return
-    table = Table(f"Campaign {campaign.name}", ("what", "value"), text_columns=2)
+    table = Table(f"Campaign {asked.name}", ("what", "value"), text_columns=2)
     for key, value in shown.items():
         table.add(key, "; ".join(value) if isinstance(value, list) else str(value))
     table.print(stdout_console())
-    _tell_failures(results, strict=False)
+    _tell(found.failures, found.store)
 
 
 @app.command("results")
@@ -362,7 +364,7 @@ def _show(results: Results, metrics: list[str] | None, as_json: bool) -> None:
         print(json.dumps(_as_json(results, summary)))
         return
     campaign = results.campaign
-    if metrics is None and not results.runs.empty:
+    if metrics is None and results.done:
         _answer(results)
     for key in results.wanted(metrics):
         metric = by_key(key)
@@ -389,7 +391,7 @@ def _as_json(results: Results, summary: DataFrame) -> dict[str, Any]:
     """The answer as one object: what the terminal and the page say, and the tables behind it."""
     from manetlab.report.answers import answer
 
-    found = None if results.runs.empty else answer(results)
+    found = answer(results) if results.done else None
     tables = {"summary": summary, "comparisons": results.comparisons, "standings": results.standings}
     return {
         "name": results.campaign.name,
@@ -499,7 +501,7 @@ def _headings(factors: list[str]) -> list[str]:
 
 
 def _note(table: Table, results: Results) -> None:
-    codes = results.provenance["code"]
+    codes = results.provenance_in_short["code"]
     if results.missing:
         table.notes.append(f"{results.missing} of the planned runs have not been made yet.")
     if len(codes) > 1:
@@ -509,13 +511,20 @@ def _note(table: Table, results: Results) -> None:
 def _tell_failures(results: Results, strict: bool = True) -> None:
     """Reports failed runs on standard error; if ``strict``, they set the command's exit status."""
     failed = results.failed
-    if failed.empty:
-        return
-    print(f"{len(failed)} run{'s' if len(failed) != 1 else ''} failed:", file=sys.stderr)
-    for row in failed.head(SHOWN_FAILURES).to_dict("records"):
-        print(f"point {row['point']}, replication {row['replication']}: {row['error']}", file=sys.stderr)
-        print(f"  repeat: {row['command']}", file=sys.stderr)
-    if len(failed) > SHOWN_FAILURES:
-        print("to list all: manetlab campaign export, failed.csv", file=sys.stderr)
-    if strict:
+    _tell(list(zip(failed["point"], failed["replication"], failed["error"], strict=True)), results.store)
+    if strict and not failed.empty:
         raise click.exceptions.Exit(1)
+
+
+def _tell(failures: Sequence[tuple[int, int, str]], store: Path | None) -> None:
+    """Reports failed runs on standard error."""
+    from manetlab.campaign.results import command_of
+
+    if not failures:
+        return
+    print(f"{len(failures)} run{'s' if len(failures) != 1 else ''} failed:", file=sys.stderr)
+    for point, replication, error in failures[:SHOWN_FAILURES]:
+        print(f"point {point}, replication {replication}: {error}", file=sys.stderr)
+        print(f"  repeat: {command_of(store, point, replication)}", file=sys.stderr)
+    if len(failures) > SHOWN_FAILURES:
+        print("to list all: manetlab campaign export, failed.csv", file=sys.stderr)

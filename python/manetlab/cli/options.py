@@ -16,6 +16,7 @@ from manetlab.cli import choices
 from manetlab.errors import InputError
 
 if TYPE_CHECKING:
+    from manetlab.campaign import Campaign
     from manetlab.campaign.results import Results
     from manetlab.recording import RecordTo
     from manetlab.scenario import Scenario
@@ -315,24 +316,33 @@ def results_of(source: Path, store: Path | None = None, trust: bool = False) -> 
     Raises:
         InputError: The store or the file cannot be used.
     """
-    from manetlab.campaign import Campaign, Results
+    from manetlab.campaign import Results
 
     results = Results.load(store or store_of(source), campaign_file=campaign_file(source), trust=trust)
+    asked = campaign_now(source, results.campaign, results.store)
+    return results if asked is None else results.asked_by(asked)
+
+
+def campaign_now(source: Path, kept: Campaign, store: Path | None) -> Campaign | None:
+    """What a campaign's TOML file now says of the campaign in a store; None if it has other runs.
+
+    Raises:
+        InputError: The file cannot be used.
+    """
+    from manetlab.campaign import Campaign
+
     if source.suffix != ".toml":
-        return results
+        return None
     campaign = Campaign.load(source)
-    same = (
-        json.dumps([each.to_dict()[key] for key in ("factors", "base")])
-        for each in (campaign, results.campaign)
-    )
+    same = (json.dumps([each.to_dict()[key] for key in ("factors", "base")]) for each in (campaign, kept))
     if len(set(same)) > 1:
-        told = f"{source} now has other factors or another base than the runs in {results.store}"
+        told = f"{source} now has other factors or another base than the runs in {store}"
         print(
             f"warning: {told}; shown is what was run; `manetlab campaign run` makes the rest",
             file=sys.stderr,
         )
-        return results
-    return results.asked_by(campaign)
+        return None
+    return campaign
 
 
 def assigned(changes: Sequence[str]) -> dict[str, Any]:

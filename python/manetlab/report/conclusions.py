@@ -462,6 +462,8 @@ def _about_saturation(study: Study) -> list[str]:
         & (study.drops["reason"] == "queue-full")
         & (study.drops["packets"] == "cbr")
     ]
+    if "cbr_sent" not in study.runs:
+        return []
     lost = full.groupby("point")["count"].sum()
     sent = study.runs.groupby("point")["cbr_sent"].sum()
     shares = {
@@ -563,7 +565,7 @@ def unfinished(study: Study) -> list[str]:
 
 
 def _about_code(study: Study) -> list[str]:
-    codes = list(study.results.provenance["code"])
+    codes = list(study.results.provenance_in_short["code"])
     cautions = []
     if len(codes) > 1:
         cautions.append(f"The runs were made with {len(codes)} versions of the code: {listed(codes)}.")
@@ -644,13 +646,7 @@ def _about_values(study: Study) -> list[str]:
         skewed = [
             point
             for point in study.points
-            if (
-                values := [
-                    float(each)
-                    for each in study.runs.loc[study.runs["point"] == point.number, metric.key].dropna()
-                ]
-            )
-            and heavy_tail_warning(values)
+            if (values := study.results.values_at(point.number, metric.key)[1]) and heavy_tail_warning(values)
         ]
         if skewed:
             where = "; ".join(study.point_in_words(point) or "the only point" for point in skewed)

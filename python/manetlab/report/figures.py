@@ -6,8 +6,13 @@ PDF ([`printed`][manetlab.report.printed]). All values are in the units that the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+MOST_DOTS = 2000
+"""Values that a figure draws one by one; of more it draws some, evenly spaced in rank."""
 
 Number = float | None
 """None stands for no value, or for an end of an interval that is boundless."""
@@ -144,10 +149,40 @@ class Boxes(Figure):
 
     def boxes(self, sample: Sample) -> list[Box]:
         """The boxes of a sample, one a category that it has values in, in the order of the values."""
-        names = dict.fromkeys(sample.x)
+        at = next(index for index, each in enumerate(self.samples) if each is sample)
+        return self._boxes[at]
+
+    @property
+    def is_thinned(self) -> bool:
+        """Are there more outliers than are drawn?"""
+        return self._outliers > MOST_DOTS
+
+    @cached_property
+    def _all_boxes(self) -> list[list[Box]]:
+        made = []
+        for sample in self.samples:
+            by_name: dict[str, list[float]] = {}
+            for name, value in zip(sample.x, sample.values, strict=True):
+                by_name.setdefault(name, []).append(value)
+            made.append([Box.of(name, values) for name, values in by_name.items()])
+        return made
+
+    @cached_property
+    def _outliers(self) -> int:
+        return sum(len(box.outliers) for boxes in self._all_boxes for box in boxes)
+
+    @cached_property
+    def _boxes(self) -> list[list[Box]]:
+        """The boxes of all samples, with the outliers that are drawn."""
+        if not self.is_thinned:
+            return self._all_boxes
+        share = MOST_DOTS / self._outliers
         return [
-            Box.of(name, [value for at, value in zip(sample.x, sample.values, strict=True) if at == name])
-            for name in names
+            [
+                replace(box, outliers=thinned(sorted(box.outliers), math.ceil(share * len(box.outliers))))
+                for box in boxes
+            ]
+            for boxes in self._all_boxes
         ]
 
 
@@ -156,6 +191,34 @@ class Cumulative(Figure):
     """Empirical cumulative distributions."""
 
     samples: tuple[Sample, ...]
+
+    @property
+    def is_thinned(self) -> bool:
+        """Are there more values than are drawn?"""
+        return sum(len(sample.values) for sample in self.samples) > MOST_DOTS
+
+    def steps(self, sample: Sample) -> tuple[list[float], list[float]]:
+        """The corners of a sample's distribution: where it rises, and to what share."""
+        ordered = sorted(sample.values)
+        count = len(ordered)
+        most = max(2, MOST_DOTS // len(self.samples)) if self.is_thinned else count
+        ranks = evenly_spaced(count, most)
+        shares = [0.0, *((rank + 1) / count for rank in ranks)]
+        return [ordered[0], *(ordered[rank] for rank in ranks)], shares
+
+
+def evenly_spaced(count: int, most: int) -> Sequence[int]:
+    """At most so many of the numbers below ``count``, evenly spaced, the first and the last among them."""
+    if count <= most:
+        return range(count)
+    if most == 1:
+        return [count // 2]
+    return [round(index * (count - 1) / (most - 1)) for index in range(most)]
+
+
+def thinned(ordered: Sequence[float], most: int) -> tuple[float, ...]:
+    """At most so many of ordered values, evenly spaced in rank."""
+    return tuple(ordered[rank] for rank in evenly_spaced(len(ordered), most))
 
 
 AnyFigure = Lines | Bars | Stacks | Forest | Boxes | Cumulative

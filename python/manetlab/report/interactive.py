@@ -188,7 +188,7 @@ def _(figure: Boxes) -> tuple[list[Spec], Spec]:
 def _(figure: Cumulative) -> tuple[list[Spec], Spec]:
     traces = []
     for index, sample in enumerate(figure.samples):
-        x, y = steps(sample.values)
+        x, y = figure.steps(sample)
         traces.append(
             {
                 "type": "scatter",
@@ -233,13 +233,6 @@ def plain(text: float | str) -> float | str:
 def title(text: str) -> str:
     """An axis title in lines that fit on a phone."""
     return "<br>".join(str(plain(line)) for line in textwrap.wrap(text, TITLE_LETTERS))
-
-
-def steps(values: tuple[float, ...]) -> tuple[list[float], list[float]]:
-    """The corners of an empirical cumulative distribution: where it rises, and to what share."""
-    ordered = sorted(values)
-    count = len(ordered)
-    return [ordered[0], *ordered], [index / count for index in range(count + 1)]
 
 
 def rows(figure: Forest) -> int:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 MOST_PARTS = 4
 """Reasons for losses that have a part of their own in a figure; the others are one."""
+MOST_RUNS = 2000
+"""Finished runs that the page lists, and failed ones."""
 What = tuple[str, str, str]
 """Layer, reason and kind of packets."""
 
@@ -78,6 +80,9 @@ def ends_figure(study: Study) -> Stacks | None:
         shares = tuple(_percent(counts, totals, point.number) for point in study.points)
         nothing = (None,) * len(shares)
         series.append(Series(name, tuple(names), shares, nothing, nothing, (0,) * len(shares)))
+    if not any(any(each.y) for each in series):
+        # No flow has sent anything.
+        return None
     return Stacks(
         name="ends",
         title="Where packets ended",
@@ -140,7 +145,7 @@ def _by_reason(
 
 def _mean(study: Study, rows: pd.DataFrame, point: Point | None) -> float | None:
     """The mean count of a run at a point."""
-    runs = 0 if point is None else int((study.runs["point"] == point.number).sum())
+    runs = 0 if point is None else study.results.run_count(point.number)
     if point is None or not runs:
         return None
     return float(rows[rows["point"] == point.number]["count"].sum()) / runs
@@ -160,7 +165,11 @@ def failure_table(study: Study) -> DataTable:
         Column("command", "command", is_text=True, is_long=True),
     ]
     table = DataTable("failed", "Runs that failed", columns, heads=1 + len(study.factors))
-    for row in study.failed.to_dict("records"):
+    if len(study.failed) > MOST_RUNS:
+        table.notes.append(
+            f"The first {MOST_RUNS} of {len(study.failed)}; `manetlab campaign export` writes all."
+        )
+    for row in study.failed.head(MOST_RUNS).to_dict("records"):
         levels = tuple(str(row[factor.key]) for factor in study.factors)
         table.add(
             *levels_cells(levels),
@@ -173,7 +182,7 @@ def failure_table(study: Study) -> DataTable:
 
 
 def run_table(study: Study) -> DataTable:
-    """Every run with its seed and its wanted metrics: what the means were made of."""
+    """Every run with its seed and its wanted metrics, what the means were made of; of very many, some."""
     columns = [
         *factor_columns(study.factors),
         Column("replication", "replication"),
@@ -181,9 +190,18 @@ def run_table(study: Study) -> DataTable:
         *(Column(metric.heading, metric.key, is_shown=metric in study.wanted) for metric in study.measured),
         Column("result", "result_hash", is_text=True),
     ]
-    table = DataTable("runs", "All finished runs", columns)
-    table.notes.append("The CSV file has all metrics of each run.")
-    for row in study.runs.to_dict("records"):
+    runs, per_point = study.results.first_runs(MOST_RUNS)
+    caption = "All finished runs" if per_point is None else f"{len(runs)} of {len(study.runs)} finished runs"
+    table = DataTable("runs", caption, columns)
+    if per_point is None:
+        table.notes.append("The CSV file has all metrics of each run.")
+    else:
+        table.notes.append(
+            f"These are a sample: the first {per_point} replications of each point, which are as random as "
+            "any. The CSV file has all their metrics; `manetlab campaign export` writes those of all runs. "
+            "Means, intervals and comparisons are of all runs."
+        )
+    for row in study.with_levels(runs).to_dict("records"):
         table.add(
             *levels_cells(tuple(row[factor.key] for factor in study.factors)),
             Cell(str(row["replication"]), row["replication"]),

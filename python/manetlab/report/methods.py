@@ -59,7 +59,7 @@ def table(study: Study) -> DataTable:
 
 
 def _of_campaign(study: Study) -> list[tuple[str, str]]:
-    known = study.results.provenance
+    known = study.results.provenance_in_short
     counts = sorted({int(n) for n in study.runs.groupby("point").size()})
     each = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     seeds = study.runs["seed"]

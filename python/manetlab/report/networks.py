@@ -41,7 +41,7 @@ def partitioned(study: Study) -> list[str]:
     numbers = [number for number in study.resolved if files_of(study.scenarios[number])]
     if not numbers or study.topologies[numbers[0]].flow_partitioned is None:
         return []
-    made = study.runs[study.runs["point"] == numbers[0]]["replication"].tolist()[:MOST_TRACKS]
+    made = study.replications_of(numbers[0])[:MOST_TRACKS]
     shares = []
     for replication in made:
         report = topology_of(study.campaign.scenario(numbers[0], int(replication)).resolve())

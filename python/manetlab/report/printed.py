@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from manetlab import palette
 from manetlab.plots import HATCHES, MARKERS, STYLE, filling, style
 from manetlab.report.figures import AnyFigure, Bars, Boxes, Cumulative, Forest, Lines, Number, Series, Stacks
-from manetlab.report.interactive import TITLE_LETTERS, are_alone, aside, rows, steps, within_row
+from manetlab.report.interactive import TITLE_LETTERS, are_alone, aside, rows, within_row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -189,7 +189,7 @@ def _(figure: Boxes, axes: Axes) -> None:
 @_draw.register(Cumulative)
 def _(figure: Cumulative, axes: Axes) -> None:
     for index, sample in enumerate(figure.samples):
-        x, y = steps(sample.values)
+        x, y = figure.steps(sample)
         line = {key: value for key, value in style(index).items() if key != "marker"}
         axes.step(x, y, where="post", label=sample.name, **line)
     axes.set_ylim(0, 1.02)

@@ -89,9 +89,9 @@ def _held(study: Study, metric: Metric, played: AllPlayed) -> DataTable:
 
 def chosen(study: Study, point: Point, metric: Metric) -> list[tuple[str, int, float]]:
     """The median and the worst replication of a point, each with its value; none if no run has one."""
-    runs = study.runs[(study.runs["point"] == point.number) & study.runs[metric.key].notna()]
+    replications, values = study.results.values_at(point.number, metric.key)
     # Equal values in order of replications, so that the choice does not depend on chance.
-    ranked = sorted(zip(runs[metric.key].astype(float), runs["replication"].astype(int), strict=True))
+    ranked = sorted(zip(values, replications, strict=True))
     if not ranked:
         return []
     middle = ranked[(len(ranked) - 1) // 2]

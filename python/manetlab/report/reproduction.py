@@ -56,10 +56,9 @@ def definition(study: Study) -> str:
 
 def table(study: Study) -> DataTable:
     """What made the results: code, machines, dependencies, scenarios, times."""
-    known = study.results.provenance
+    known = study.results.provenance_in_short
     columns = (Column("what", "what", is_text=True), Column("value", "value", is_text=True, is_long=True))
     data_table = DataTable("provenance", "Provenance", columns)
-    hashes = known["scenario_hashes"]
     rows = [
         ("code", "; ".join(known["code"])),
         ("platforms", "; ".join(known["platforms"])),
@@ -68,7 +67,7 @@ def table(study: Study) -> DataTable:
         ("to", str(known["ended"] or "–")),
         ("events simulated", str(known["events"])),
         ("CPU time of the runs", f"{known['cpu_time_s']:.1f} s"),
-        ("scenarios", f"{len(set(hashes.values()))} different resolved scenarios"),
+        ("scenarios", f"{study.results.scenario_count} different resolved scenarios"),
     ]
     for what, value in rows:
         data_table.add(what, Cell(value, value, is_code="SHA" in what))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, TypeVar
 
 from manetlab.metrics import DERIVED, Metric, of_flow
-from manetlab.report.figures import AnyFigure, Boxes, Cumulative, Sample
+from manetlab.report.figures import MOST_DOTS, AnyFigure, Boxes, Cumulative, Sample
 from manetlab.report.outcomes import capital, confidence, factor_columns, finite, levels_cells
 from manetlab.report.quantities import number
 from manetlab.report.study import Levels, Point, Study
@@ -15,6 +17,8 @@ from manetlab.report.tables import Cell, Column, DataTable, slug
 
 if TYPE_CHECKING:
     import pandas as pd
+
+F = TypeVar("F", Boxes, Cumulative)
 
 MOST_SETTINGS = 6
 """With more settings, cumulative distributions are left to the boxes: nobody reads that number of figures."""
@@ -119,7 +123,9 @@ def _jain_indices(flows: pd.DataFrame, key: str) -> list[float]:
     """Jain's index of each run; runs in which no flow has anything have none."""
     from manetlab.stats import jain
 
-    indices = [jain([float(value) for value in values]) for _, values in flows.groupby("replication")[key]]
+    # Flows of a run stand one after the other.
+    each = zip(flows["replication"].tolist(), flows[key].tolist(), strict=True)
+    indices = [jain([value for _, value in run]) for _, run in groupby(each, key=itemgetter(0))]
     return [index for index in indices if not math.isnan(index)]
 
 
@@ -150,7 +156,7 @@ def _boxes(study: Study, kind: Kind) -> Boxes:
         if values:
             samples.append(Sample(name or kind.label, tuple(places), tuple(values)))
     heading = ", ".join(factor.heading for factor in study.others)
-    return Boxes(
+    figure = Boxes(
         name=f"flows-{kind.key}-boxes",
         title=capital(kind.title),
         x_title=heading or (study.compared.heading if study.compared else ""),
@@ -161,6 +167,19 @@ def _boxes(study: Study, kind: Kind) -> Boxes:
         table=f"flows-{kind.key}",
         samples=tuple(samples),
     )
+    return _told(figure, "Of the flows beyond the whiskers") if figure.is_thinned else figure
+
+
+def _told(figure: F, of_what: str) -> F:
+    """A figure whose caption tells that not all is drawn, and how that was chosen."""
+    caption = (
+        f"{figure.caption} {of_what}, only {MOST_DOTS} are drawn: evenly spaced in rank, from the lowest to "
+        "the highest. All else is of all flows."
+    )
+    made = replace(figure, caption=caption)
+    # What is known of its values is the same, and takes long.
+    made.__dict__.update({key: each for key, each in vars(figure).items() if key.startswith("_")})
+    return made
 
 
 def _cumulative(study: Study, kind: Kind, setting: Levels) -> Cumulative:
@@ -170,7 +189,7 @@ def _cumulative(study: Study, kind: Kind, setting: Levels) -> Cumulative:
         for name in (study.compared.levels if study.compared else ("",))
         if (values := _values(study, kind, setting, name))
     ]
-    return Cumulative(
+    figure = Cumulative(
         name=slug(f"flows-{kind.key}-ecdf {where}"),
         title=f"Distribution of the {kind.title}" + (f", {where}" if where else ""),
         x_title=kind.heading,
@@ -179,6 +198,7 @@ def _cumulative(study: Study, kind: Kind, setting: Levels) -> Cumulative:
         table=f"flows-{kind.key}",
         samples=tuple(samples),
     )
+    return _told(figure, "Of the values of all lines together") if figure.is_thinned else figure
 
 
 def _values(study: Study, kind: Kind, setting: Levels, name: str) -> list[float]:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 Levels = tuple[str, ...]
 """One level of each factor, in the order of the factors."""
 
+OF_FLOWS = ("throughput_bps", "delivery_fraction")
+"""Measures of a flow by which flows are compared."""
 MOST_REPLICATIONS, MOST_NODE_SECONDS = 10, 3e6
 """For how many replications of a point it is found out what can arrive; nodes times seconds in all."""
 
@@ -178,7 +180,7 @@ class Study:
             hint = "95 % is written 0.95"
             wanted = f"a number from {LEAST_CONFIDENCE} to {MOST_CONFIDENCE}"
             raise InputError("the confidence is not allowed", "report", repr(confidence), wanted, hint)
-        if results.runs.empty:
+        if not results.done:
             raise _nothing_to_report(len(results.failed))
         self.results = _asked(results, compare, baseline, confidence)
         self.family = self.results.family
@@ -191,12 +193,8 @@ class Study:
             Point(point.number, tuple(level(point.levels[key]) for key in self.labels))
             for point in self.campaign.points
         ]
-        self.runs = self._with_levels(results.runs)
-        self.flows = self._with_levels(results.flows)
-        self.drops = self._with_levels(results.drops)
-        self.ends = self._with_levels(results.ends)
-        self.delays = self._with_levels(results.delays)
-        self.failed = self._with_levels(results.failed)
+        self.runs = self.with_levels(results.measures_of_runs())
+        self.failed = self.with_levels(results.failed)
         self.compared = next(
             (each for each in self.factors if self.family and each.key == self.family.factor), None
         )
@@ -208,9 +206,29 @@ class Study:
         control = self.family.control if self.family is not None else None
         return "" if control is None else level(control)
 
-    def _with_levels(self, frame: pd.DataFrame) -> pd.DataFrame:
+    def with_levels(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The frame with the factors' columns as text."""
         return frame.assign(**{factor.key: frame[factor.key].map(level) for factor in self.factors})
+
+    @cached_property
+    def flows(self) -> pd.DataFrame:
+        """Point, replication and kind of every flow, and the measures by which flows are compared."""
+        return self.results.measures_of_flows(OF_FLOWS)
+
+    @cached_property
+    def drops(self) -> pd.DataFrame:
+        """What was dropped, added up over the replications of a point."""
+        return self.with_levels(self.results.drop_counts)
+
+    @cached_property
+    def ends(self) -> pd.DataFrame:
+        """Where packets of flows ended, added up over the replications of a point."""
+        return self.with_levels(self.results.end_counts)
+
+    @cached_property
+    def delays(self) -> pd.DataFrame:
+        """How long datagrams of flows with a deadline took."""
+        return self.with_levels(self.results.delays)
 
     @cached_property
     def scenarios(self) -> dict[int, Scenario]:
@@ -271,7 +289,7 @@ class Study:
         known: dict[str, tuple[float, float] | None] = {}
         found = {}
         for point in self.points:
-            made = self.runs[self.runs["point"] == point.number]["replication"].tolist()[:count]
+            made = self.replications_of(point.number)[:count]
             shares = []
             for replication in made:
                 resolved = self.campaign.scenario(point.number, int(replication)).resolve()
@@ -286,6 +304,10 @@ class Study:
                 means = [sum(each[place] for each in whole) / len(whole) for place in (0, 1)]
                 found[point.number] = (means[0], means[1], len(whole))
         return found
+
+    def replications_of(self, point: int) -> list[int]:
+        """The replications of a point that were run."""
+        return [int(each) for each in self.runs["replication"][self.runs["point"] == point]]
 
     @cached_property
     def wanted(self) -> list[Metric]:

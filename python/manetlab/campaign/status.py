@@ -1,0 +1,75 @@
+"""How far a campaign is, from counts: the results themselves are not read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from manetlab.campaign.plan import Campaign
+from manetlab.campaign.store import Store
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far a campaign is.
+
+    Attributes:
+        campaign: The campaign.
+        store: Its store.
+        replications: Replications of each point that the results have.
+        done: How many runs have finished.
+        failures: Point, replication and error of each run that failed.
+        code: The versions and commits that made the runs.
+        started: When the first process began; None if none has.
+        ended: When the last run ended; None if none has.
+        cpu_time_s: What the runs took together, in s.
+    """
+
+    campaign: Campaign
+    store: Path
+    replications: int
+    done: int
+    failures: Sequence[tuple[int, int, str]]
+    code: Sequence[str]
+    started: str | None
+    ended: str | None
+    cpu_time_s: float
+
+    @classmethod
+    def load(cls, path: Path, campaign_file: Path | None = None) -> Status:
+        """The status of the campaign that was run last with a store.
+
+        Only the campaign and the sessions are compared with their digests, not the runs.
+
+        Raises:
+            InputError: The store does not exist, or has no campaign.
+        """
+        with Store.read(path) as store:
+            number, campaign, replications = store.definition(None, campaign_file)
+            codes: set[str] = set()
+            done, ended, cpu_time_s = 0, "", 0.0
+            for code, run_ended, run_cpu_s in store.outline(number, replications):
+                codes.add(code)
+                done, ended, cpu_time_s = done + 1, max(ended, run_ended), cpu_time_s + run_cpu_s
+            failures = store.checked_failures(number, replications, campaign.point_count)
+            sessions = store.sessions(number)
+        if campaign.origin is not None:
+            campaign.origin.check_points(campaign.point_count, done)
+        started = min((session["began"] for session in sessions), default=None)
+        return cls(
+            campaign,
+            path,
+            replications,
+            done,
+            failures,
+            sorted(codes),
+            started,
+            ended or None,
+            cpu_time_s,
+        )
+
+    @property
+    def missing(self) -> int:
+        """How many of the wanted runs have neither finished nor failed."""
+        return self.campaign.point_count * self.replications - self.done - len(self.failures)

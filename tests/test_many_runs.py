@@ -1,0 +1,164 @@
+"""Results of more runs than a block or a page holds: the same tables and numbers, and pages that sample."""
+
+from __future__ import annotations
+
+import json
+import random
+import sqlite3
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from manetlab import InputError, Results
+from manetlab.campaign import columns
+from manetlab.campaign import store as stores
+from manetlab.campaign.columns import Runs, Texts
+from manetlab.campaign.status import Status
+from manetlab.campaign.store import RUN
+from manetlab.report import losses, shares
+from manetlab.report.figures import MOST_DOTS, evenly_spaced
+from manetlab.report.study import Study
+from tests.campaigns import small
+from tests.conftest import Cli
+from tests.reports import results
+
+TABLES = ("runs", "flows", "drops", "ends", "delays", "machines", "drop_counts", "end_counts")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("many") / "small.db"
+    small(replications=5).run(path)
+    return path
+
+
+def a_row(**changed: str) -> list[object]:
+    """The columns of a run, with changes."""
+    numbers = {"events": 1, "arrivals": 1, "cpu_time_s": 1.0, "wall_time_s": 1.0}
+    return [({**numbers, **changed}).get(name, "") for name in RUN]
+
+
+def test_tables_do_not_depend_on_the_blocks_they_are_made_of(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = Results.load(store)
+    monkeypatch.setattr(columns, "BLOCK", 3)
+    monkeypatch.setattr(columns, "PACKED", 2)
+    in_blocks = Results.load(store)
+    assert len(list(in_blocks._raw.runs.blocks())) == 7
+    for name in TABLES:
+        pd.testing.assert_frame_equal(getattr(in_blocks, name), getattr(whole, name))
+
+
+def test_texts_come_back_in_order_whatever_order_they_came_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(columns, "BLOCK", 7)
+    monkeypatch.setattr(columns, "PACKED", 3)
+    places = [(0, replication) for replication in range(20)]
+    runs = Runs(places)
+    rows = [
+        ["k", "s", "c", "1", "r", 1, 1, "{}", f"ä{at}", "\n" * at, "", 1.0, 1.0, "", "", "", ""]
+        for at in range(20)
+    ]
+    for at in random.Random(1).sample(range(20), 20):
+        runs.put(at, rows[at])
+    assert [each for block in runs.blocks() for each in block] == [
+        Texts(at, f"ä{at}", "\n" * at) for at in range(20)
+    ]
+
+
+def test_runs_are_the_same_sought_or_read_in_a_row(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    in_a_row = Results.load(store)
+    monkeypatch.setattr(stores, "SOUGHT", 0)
+    for name in ("runs", "flows"):
+        pd.testing.assert_frame_equal(getattr(Results.load(store), name), getattr(in_a_row, name))
+
+
+def test_points_with_the_same_scenario_share_a_run(tmp_path: Path) -> None:
+    same = [{"label": name, "fields": {"traffic.random.cbr": 1}} for name in ("one", "other")]
+    made = small(factors={"load": same}).run(tmp_path / "s.db")
+    assert len(made.runs) == 6 and made.runs["key"].nunique() == 3
+    assert made.values_at(0, "tcp_throughput_bps") == made.values_at(1, "tcp_throughput_bps")
+
+
+def test_a_task_whose_run_is_not_there_is_told(store: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "s.db"
+    copy.write_bytes(store.read_bytes())
+    with sqlite3.connect(copy) as db:
+        db.execute("DELETE FROM run WHERE key = (SELECT key FROM run ORDER BY key LIMIT 1 OFFSET 7)")
+    db.close()
+    for use in (Results.load, Status.load):
+        with pytest.raises(InputError, match="damaged") as error:
+            use(copy)
+        assert "1 rows without what they belong to: task without run" in error.value.found
+
+
+def test_the_status_counts_what_the_results_have(tmp_path: Path, cli: Cli) -> None:
+    path = tmp_path / "s.db"
+    small(replications=4).run(path, points=[0, 1, 3])
+    with sqlite3.connect(path) as db:
+        db.execute("INSERT INTO failure VALUES (1, 2, 1, 'code', 'no reason', 'now')")
+    db.close()
+    found, made = Status.load(path), Results.load(path)
+    assert (found.done, found.missing, found.failures) == (12, 3, [(2, 1, "no reason")])
+    assert (made.done, made.missing) == (12, 3)
+    known = made.provenance
+    assert (list(found.code), found.started, found.ended) == (known["code"], known["started"], known["ended"])
+    assert found.cpu_time_s == known["cpu_time_s"]
+    shown = cli("campaign", "status", path, "--json")
+    assert shown.returncode == 0
+    said = json.loads(shown.stdout)
+    assert (said["done"], said["failed"], said["missing"]) == (12, 1, 3)
+    assert "point 2, replication 1: no reason" in cli("campaign", "status", path).stderr
+
+
+def test_a_value_of_another_kind_is_refused() -> None:
+    with pytest.raises(TypeError):
+        Runs([(0, 0)]).put(0, a_row(totals='{"tcp_throughput_bps": "fast"}'))
+
+
+def test_a_page_lists_the_first_replications_of_each_point_if_runs_are_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    study = Study(results())
+    all_of_them = losses.run_table(study)
+    assert len(all_of_them.rows) == 40 and "sample" not in " ".join(all_of_them.notes)
+    monkeypatch.setattr(losses, "MOST_RUNS", 14)
+    some = losses.run_table(study)
+    assert some.rows == [each for point in range(4) for each in all_of_them.rows[10 * point : 10 * point + 3]]
+    assert "the first 3 replications of each point" in some.notes[0]
+    assert some.caption == "12 of 40 finished runs"
+
+
+def test_figures_of_many_flows_draw_some_and_say_which() -> None:
+    def spread(_: object, replication: int) -> dict[str, float | None]:
+        # Nine of ten are close together, the others far out.
+        return {"tcp_throughput_bps": 1e6 + (replication % 7 if replication % 10 else 2e7 + replication)}
+
+    study = Study(results(spread, factors={"tcp": ["reno", "reno-f"]}, replications=6000))
+    [kind] = shares.kinds(study)
+    boxes, distribution = shares.flow_figures(study, kind)
+    for figure in (boxes, distribution):
+        assert (
+            f"only {MOST_DOTS} are drawn: evenly spaced in rank, from the lowest to the highest"
+            in figure.caption
+        )
+    outliers = [value for sample in boxes.samples for box in boxes.boxes(sample) for value in box.outliers]
+    assert MOST_DOTS <= len(outliers) <= MOST_DOTS + 2
+    [first, _] = distribution.samples
+    [box] = boxes.boxes(boxes.samples[0])
+    ordered = sorted(first.values)
+    beyond = [value for value in ordered if value > box.high]
+    assert (box.outliers[0], box.outliers[-1]) == (beyond[0], beyond[-1])
+    x, y = distribution.steps(first)
+    assert len(x) == MOST_DOTS // 2 + 1 and (x[0], x[-1]) == (ordered[0], ordered[-1])
+    # Where it is drawn it is the distribution of all values.
+    assert all(ordered[round(share * len(ordered)) - 1] == at for at, share in zip(x[1:], y[1:], strict=True))
+
+
+@pytest.mark.parametrize(("count", "most"), [(5, 5), (5, 9), (100, 7), (10, 2), (3, 1), (2000, 1999)])
+def test_evenly_spaced_ranks_have_both_ends_and_no_rank_twice(count: int, most: int) -> None:
+    ranks = list(evenly_spaced(count, most))
+    assert len(ranks) == min(count, most) == len(set(ranks))
+    assert ranks == sorted(ranks)
+    assert most == 1 or (ranks[0], ranks[-1]) == (0, count - 1)
