@@ -81,10 +81,7 @@ def _repeat(store: Path, number: int, campaign: Campaign) -> None:
     with sqlite3.connect(store) as db:
         [(identity,)] = db.execute("SELECT id FROM campaign WHERE number = ?", (number,))
         found = f"SELECT point, replication, {', '.join(RUN)} FROM task JOIN run USING (key)"
-        made = {
-            tuple(row[:2]): dict(zip(RUN, row[2:], strict=True))
-            for row in db.execute(found)
-        }
+        made = {tuple(row[:2]): dict(zip(RUN, row[2:], strict=True)) for row in db.execute(found)}
         places = []
         for replication in range(MADE, campaign.replications):
             for point in range(POINTS):

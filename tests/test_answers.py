@@ -203,7 +203,7 @@ def test_protocols_that_differ_in_more_than_their_name_are_told() -> None:
 
 def test_a_saturated_network_is_told_with_its_share() -> None:
     lost = {"layer": "interface-queue", "reason": "queue-full", "packets": "cbr", "count": 100}
-    made = asked(drops=lambda _: [lost])
+    made = results(protocols, factors={"routing": PROTOCOLS}, metrics=MEASURES, drops=lambda _: [lost])
     told = conclusions.tested(Study(made))
     assert any(
         "drop 10.0 % of the CBR packets" in each and "(4 of 4 points: 10 % at" in each for each in told
