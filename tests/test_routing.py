@@ -483,6 +483,9 @@ def test_classes_that_cannot_be_found_again_are_refused() -> None:
         ("python:Flooding", "does not name a module"),
         ("python:manetlab.running.Result", "not a routing protocol"),
         ("python", "does not name a module"),
+        # Relative to nothing.
+        ("python:.flooding.Flooding", "does not name a module"),
+        ("python:..Flooding", "does not name a module"),
     ]
     for routing, said in bad:
         with pytest.raises(InputError, match=said):

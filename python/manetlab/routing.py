@@ -365,7 +365,7 @@ def protocol_of(name: str, parameters: Mapping[str, Any], where: str) -> PythonP
     """
     module_name, _, class_name = name.partition(":")[2].rpartition(".")
     try:
-        if not module_name:
+        if not module_name or module_name.startswith("."):
             raise ImportError(f"{name} does not name a module")
         kind = getattr(import_module(module_name), class_name)
     except (ImportError, AttributeError) as error:
