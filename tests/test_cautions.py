@@ -14,6 +14,7 @@ from manetlab.cautions import (
     degrees,
     dsdv_converges_s,
     hidden_phases,
+    kept_replies,
     lockstep,
     notes,
     speeds,
@@ -188,6 +189,39 @@ def test_degrees_are_no_metres() -> None:
     assert degrees(resolved([cbr(0, 2, 1.0)], CELL)) is None
     assert degrees(resolved([cbr(0, 2, 1.0)], [[0, 0], [1, 0], [2, 3]])) is None, "a table"
     assert degrees(resolved([cbr(0, 2, 1.0)], [[7.1234, 3.4567]] * 3)) is None, "all in one place"
+
+
+def test_answers_that_nodes_on_the_way_keep_are_told() -> None:
+    def made(routing: str, **aodv: bool) -> Scenario:
+        flow = {"kind": "cbr", "dst": 3, "bytes": 200, "interval_s": 0.2}
+        return Scenario.build(
+            {
+                "duration_s": 12.0,
+                "routing": routing,
+                "movement": {"positions": [[0, 0], [200, 0], [400, 0], [600, 0], [200, 200]]},
+                "traffic": {
+                    "flows": [{**flow, "src": 0, "start_s": 1.0}, {**flow, "src": 4, "start_s": 3.0}]
+                },
+                "aodv": aodv,
+            }
+        )
+
+    def second(scenario: Scenario) -> float:
+        return float(run(scenario).flows[1]["delivery_fraction"])
+
+    silent = made("aodv:aodv-uu-ll", destination_only=True)
+    assert "aodv.pass_known_rreps" in str(kept_replies(silent.resolve()))
+    assert kept_replies(silent.resolve()) in cautions(silent.resolve())
+    assert second(silent) == 0.0
+    for other in (
+        made("aodv:aodv-uu-ll", destination_only=True, pass_known_rreps=True),
+        made("aodv:aodv-uu-ll"),
+        made("aodv:rfc-3561", destination_only=True),
+        made("aodv:ns-2.35", destination_only=True, pass_known_rreps=False),
+    ):
+        assert kept_replies(other.resolve()) is None
+        assert second(other) > 0.9
+    assert kept_replies(made("dsr", destination_only=True, pass_known_rreps=False).resolve()) is None
 
 
 def test_a_plain_scenario_has_no_cautions() -> None:

@@ -1,9 +1,10 @@
 """What may make a run an artefact of its set-up, deduced from the scenario before it is run.
 
 Flows in lockstep, sources hidden from each other whose phases stay as they are, proactive protocols that have
-not converged, movement that ends long before the run, degrees in place of metres, milliseconds in place of
-seconds; and what was understood of files otherwise than it may be meant. All of it follows from the resolved
-scenario, so that a check says it without a run and a run pays nothing for it.
+not converged, AODV whose answers do not arrive, movement that ends long before the run, degrees in place of
+metres, milliseconds in place of seconds; and what was understood of files otherwise than it may be meant.
+All of it follows from the resolved scenario, so that a check says it without a run and a run pays nothing for
+it.
 """
 
 from __future__ import annotations
@@ -368,6 +369,21 @@ def _two_digits(value: float) -> str:
     return f"{float(f'{value:.2g}'):g}"
 
 
+# Replies that go no farther.
+
+
+def kept_replies(resolved: Resolved) -> str | None:
+    """A sentence if AODV's destinations alone answer and nodes on the way keep what they know, else None."""
+    aodv = resolved.params["aodv"]
+    keeps = aodv["behaviour"] == "rfc-3561" and not aodv["pass_known_rreps"]
+    if resolved.core["routing"] != "aodv" or not keeps or not aodv["destination_only"]:
+        return None
+    return (
+        "with aodv.destination_only and without aodv.pass_known_rreps, nodes that know a destination keep "
+        "its answers to others, who never get a route; set aodv.pass_known_rreps"
+    )
+
+
 CHECKS: Sequence[Callable[[Resolved], str | None]] = (
     lockstep,
     hidden_phases,
@@ -375,4 +391,5 @@ CHECKS: Sequence[Callable[[Resolved], str | None]] = (
     standing,
     speeds,
     degrees,
+    kept_replies,
 )
