@@ -10,6 +10,7 @@ import pytest
 from manetlab import Scenario, _core, run
 from manetlab.cautions import (
     CONVERGES,
+    absent_on_paths,
     cautions,
     degrees,
     dsdv_converges_s,
@@ -189,6 +190,20 @@ def test_degrees_are_no_metres() -> None:
     assert degrees(resolved([cbr(0, 2, 1.0)], CELL)) is None
     assert degrees(resolved([cbr(0, 2, 1.0)], [[0, 0], [1, 0], [2, 3]])) is None, "a table"
     assert degrees(resolved([cbr(0, 2, 1.0)], [[7.1234, 3.4567]] * 3)) is None, "all in one place"
+
+
+def test_fair_rates_along_paths_that_are_away_are_told() -> None:
+    def said(mode: str, **fields: Any) -> str | None:
+        flow = {"kind": "tcp", "start_s": 1.0}
+        flows = [{**flow, "src": 0, "dst": 3}, {**flow, "src": 2, "dst": 3}]
+        chain = {"duration_s": 40.0, "movement": {"chain": {"nodes": 4}}, "traffic": {"flows": flows}}
+        return absent_on_paths(Scenario.build({**chain, "throttle": {"mode": mode}, **fields}).resolve())
+
+    failures = [{"node": 1, "at_s": 20.0, "for_s": 10.0}]
+    assert "node 1 count also while it is away" in str(said("oracle", failures=failures))
+    assert said("oracle") is said("off", failures=failures) is None
+    # After the end nobody is missed.
+    assert said("oracle", failures=[{"node": 1, "at_s": 45.0}]) is None
 
 
 def test_answers_that_nodes_on_the_way_keep_are_told() -> None:

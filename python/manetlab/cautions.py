@@ -1,8 +1,9 @@
 """What may make a run an artefact of its set-up, deduced from the scenario before it is run.
 
 Flows in lockstep, sources hidden from each other whose phases stay as they are, proactive protocols that have
-not converged, AODV whose answers do not arrive, movement that ends long before the run, degrees in place of
-metres, milliseconds in place of seconds; and what was understood of files otherwise than it may be meant.
+not converged, AODV whose answers do not arrive, fair rates along paths that are not there, movement that ends
+long before the run, degrees in place of metres, milliseconds in place of seconds; and what was understood of
+files otherwise than it may be meant.
 All of it follows from the resolved scenario, so that a check says it without a run and a run pays nothing for
 it.
 """
@@ -16,6 +17,7 @@ from itertools import combinations, islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 from manetlab import _core
+from manetlab.shares import nodes_away
 
 if TYPE_CHECKING:
     from manetlab.resolving import Resolved
@@ -384,6 +386,21 @@ def kept_replies(resolved: Resolved) -> str | None:
     )
 
 
+# Fair rates along paths that are not there.
+
+
+def absent_on_paths(resolved: Resolved) -> str | None:
+    """A sentence if sources learn fair rates of paths over nodes that are away at times, else None."""
+    if resolved.params["throttle"]["mode"] != "oracle" or not (away := nodes_away(resolved)):
+        return None
+    nodes = "node" if len(away) == 1 else "nodes"
+    which = ", ".join(map(str, away[:MOST_NAMED])) + (" and others" if len(away) > MOST_NAMED else "")
+    return (
+        f'the rates of throttle.mode = "oracle" follow neither joining nor leaving nor failures: paths over '
+        f"{nodes} {which} count also while {'it is' if len(away) == 1 else 'they are'} away"
+    )
+
+
 CHECKS: Sequence[Callable[[Resolved], str | None]] = (
     lockstep,
     hidden_phases,
@@ -392,4 +409,5 @@ CHECKS: Sequence[Callable[[Resolved], str | None]] = (
     speeds,
     degrees,
     kept_replies,
+    absent_on_paths,
 )

@@ -332,15 +332,21 @@ def check_network(resolved: Resolved) -> None:
         found = f"{len(wired)} wired link" + ("s" if len(wired) > 1 else "")
         where, wanted = f"{place}wired", "no wired links: fair shares are those of the radio"
         raise InputError("fair shares of a network with wires", where, found, wanted)
-    duration_s, what = resolved.core["duration_s"], "fair shares of a network whose nodes come and go"
+    what = "fair shares of a network whose nodes come and go"
     wanted = "nodes that are there for the whole run: fair shares do not follow who is away"
-    if away := [node for node, stays in enumerate(resolved.movement.stays) if _is_away(stays, duration_s)]:
+    if away := nodes_away(resolved):
         where, hint = ("failures", "leave failures out") if scenario.failures else ("movement", "")
         found = f"{len(away)} of {resolved.movement.nodes} nodes are away at times"
         raise InputError(what, f"{place}{where}", found, wanted, hint)
     if scenario.energy is not None and scenario.energy.battery_j is not None:
         hint = "leave energy.battery_j out"
         raise InputError(what, f"{place}energy.battery_j", "batteries that have an end", wanted, hint)
+
+
+def nodes_away(resolved: Resolved) -> list[int]:
+    """The nodes that join late, leave early or fail."""
+    duration_s = resolved.core["duration_s"]
+    return [node for node, stays in enumerate(resolved.movement.stays) if _is_away(stays, duration_s)]
 
 
 def _is_away(stays: Sequence[tuple[float, float]], duration_s: float) -> bool:
