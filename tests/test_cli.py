@@ -233,6 +233,18 @@ def test_the_demo_changes_nothing_but_the_timeout() -> None:
     assert reno.flows == fixed.flows and reno.movement.digest == fixed.movement.digest
 
 
+def test_a_check_counts_flows_and_says_if_nobody_moves(cli: Cli, tmp_path: Path) -> None:
+    flow = '{ kind = "cbr", src = 0, dst = 2, start_s = 1.0, bytes = 100, interval_s = 0.5 }'
+    failure = "failures = [{ node = 1, at_s = 10.0, for_s = 5.0 }]"
+    for flows, counted in (([flow], "3 nodes, 1 flow, "), ([flow, flow], "3 nodes, 2 flows, ")):
+        chain = f"movement.chain = {{ nodes = 3 }}\ntraffic.flows = [{', '.join(flows)}]\n"
+        (tmp_path / "chain.toml").write_text(f"duration_s = 30.0\n{chain}{failure}\n")
+        said = cli("scenario", "check", "chain.toml").stdout
+        assert counted in said
+        # What ends at 15 s is the failure.
+        assert "movement: nobody moves\n" in said
+
+
 def test_run_and_check_warn_of_a_network_without_paths(cli: Cli, tmp_path: Path) -> None:
     # Three nodes a kilometre apart: nothing arrives, and that is no fault of the protocol.
     apart = (

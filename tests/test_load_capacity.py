@@ -199,8 +199,13 @@ def test_of_a_measure_of_what_arrives_it_is_told_how_much_that_is(cli: Cli, tmp_
         assert each.levels[-1].arrived["cbr_delivery_fraction"] < 0.9
     (tmp_path / "c.toml").write_text(CAMPAIGN)
     options = ("--levels", "1..6:5", "--most", "8")
-    done = cli("capacity", tmp_path / "c.toml", *options, "--limit", "cbr_latency_mean_s <= 5")
+    limit = ("--limit", "cbr_latency_mean_s <= 5", "--csv", "levels.csv")
+    done = cli("capacity", tmp_path / "c.toml", *options, *limit)
     assert " PDR, % " in done.stdout
+    with (tmp_path / "levels.csv").open() as file:
+        shares = [float(row["cbr_delivery_fraction"]) for row in csv.DictReader(file)]
+    assert len(shares) > 1
+    assert min(shares) < 0.9 < max(shares) <= 1.0
     assert "known of what arrives only" in done.stdout
     done = cli("capacity", tmp_path / "c.toml", *options, "--limit", "cbr_delivery_fraction >= 0.9")
     assert "known of what arrives only" not in done.stdout

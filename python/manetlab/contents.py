@@ -80,8 +80,10 @@ class Contents:
         field = f"field: {west:g} to {east:g} m east, {south:g} to {north:g} m north"
         if self.heights_m is not None:
             field += f", {self.heights_m[0]:g} to {self.heights_m[1]:g} m high"
-        moves = f"movement: {self.speed_mean:.2f} m/s on average"
-        moves += f", which ends at {self.ends_s:g} s" if self.ends_s else ", nobody moves"
+        # Where nobody moves, what ends may be failures.
+        moves = f"movement: {self.speed_mean:.2f} m/s on average, which ends at {self.ends_s:g} s"
+        if not self.speed_mean:
+            moves = "movement: nobody moves"
         lines = [field, moves]
         if self.labels is not None:
             more = ", …" if len(self.labels) > MOST_NAMES else ""

@@ -349,7 +349,7 @@ def _seen(
 
 
 def write_csv(path: Path, found: Sequence[Capacity]) -> None:
-    """Writes a line for each level that was run.
+    """Writes a line for each level that was run, with how much arrives if the measure is of what arrives.
 
     Raises:
         InputError: The file cannot be written.
@@ -360,11 +360,12 @@ def write_csv(path: Path, found: Sequence[Capacity]) -> None:
     from manetlab.files import write_text
 
     target = io.StringIO()
-    heads = [*found[0].labels, found[0].question.level, "status", "runs", "mean", "low", "high"]
+    arrived = sorted({key for each in found for at in each.levels for key in at.arrived})
+    heads = [*found[0].labels, found[0].question.level, "status", "runs", "mean", "low", "high", *arrived]
     writer = csv.writer(target, lineterminator="\n")
     writer.writerow(heads)
     for each in found:
         for at in each.levels:
             seen = (at.level, at.status.value, at.mean.n, at.mean.mean, at.mean.low, at.mean.high)
-            writer.writerow([*each.labels.values(), *seen])
+            writer.writerow([*each.labels.values(), *seen, *(at.arrived.get(key, "") for key in arrived)])
     write_text(path, target.getvalue())

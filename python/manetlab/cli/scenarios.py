@@ -237,7 +237,8 @@ def check(scenario: Path | None, as_json: bool, **described: Any) -> None:
     if as_json:
         print(json.dumps({**found.to_dict(), "warnings": before_run(resolved), "notes": notes(resolved)}))
         return
-    size = f"{resolved.movement.nodes} nodes, {len(resolved.flows)} flows"
+    flows = len(resolved.flows)
+    size = f"{resolved.movement.nodes} nodes, {flows} flow{'' if flows == 1 else 's'}"
     print(f"{scenario or described['movement']}: {size}, scenario {resolved.hash[:12]}: usable")
     _print_contents(found)
     for said in notes(resolved):
