@@ -104,7 +104,7 @@ def test_the_status_counts_what_the_results_have(tmp_path: Path, cli: Cli) -> No
     assert (made.done, made.missing) == (12, 3)
     known = made.provenance
     assert (list(found.code), found.started, found.ended) == (known["code"], known["started"], known["ended"])
-    assert found.cpu_time_s == known["cpu_time_s"]
+    assert found.cpu_time_s == pytest.approx(known["cpu_time_s"], rel=1e-12)
     shown = cli("campaign", "status", path, "--json")
     assert shown.returncode == 0
     said = json.loads(shown.stdout)

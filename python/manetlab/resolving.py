@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from manetlab.routing import PythonProtocol
     from manetlab.scenario import Scenario
 
+MOST_KNOWN = 128
+"""Sets of parameters that are kept for scenarios that have the same."""
 MOST_POSITIONS = 20_000_000
 """Most rows of a table of positions."""
 
@@ -52,7 +54,7 @@ def resolve(scenario: Scenario) -> Resolved:
         InputError: A file cannot be used, or a name or a value is not allowed.
     """
     extension.check_sections(scenario.section_names(), parameters.sections())
-    params = _params(scenario)
+    params, text = _known_params(scenario)
     protocol = _python_protocol(scenario)
     movement, selected, ends = _movement(scenario, params)
     walls = _walls(scenario, movement)
@@ -82,8 +84,79 @@ def resolve(scenario: Scenario) -> Resolved:
         "energy": None if scenario.energy is None else scenario.energy.in_core(),
     }
     place = printable(scenario.traffic_file or scenario.where)
-    complete = json.loads(_core.normalize(canonical(core), movement, place))
-    return Resolved(scenario, movement, complete, protocol, selected, len(given) - len(in_time))
+    complete, text = _normalized(core, text, movement, place)
+    resolved = Resolved(scenario, movement, complete, protocol, selected, len(given) - len(in_time))
+    resolved.know_params(text)
+    return resolved
+
+
+class _Normal:
+    """What the core makes of a set of parameters.
+
+    Attributes:
+        written: As the core writes it.
+        params: The parameters.
+        text: As canonical JSON.
+    """
+
+    def __init__(self, written: str, params: Params) -> None:
+        self.written, self.params, self.text = written, params, canonical(params)
+
+
+_PARAMS: dict[str, tuple[Params, str]] = {}
+"""Parameters, and the same as canonical JSON, by what of a scenario decides them."""
+_NORMAL: dict[str, _Normal] = {}
+"""What the core makes of parameters, by their canonical JSON."""
+_IN_CORE = '"params":'
+
+
+def _kept(known: dict[str, Any], key: str, value: Any) -> None:
+    """Keeps a value; all others go where they are too many. Threads may do so at once."""
+    if len(known) >= MOST_KNOWN:
+        known.clear()
+    known[key] = value
+
+
+def _known_params(scenario: Scenario) -> tuple[Params, str]:
+    """The parameters, also as canonical JSON: replications of a point have the same."""
+    deciding = [scenario.profile, scenario.routing, scenario.radio, scenario.radios]
+    deciding.append({name: scenario.section(name) for name in parameters.own_sections()})
+    try:
+        key = canonical(deciding)
+    except (TypeError, ValueError):
+        # What is wrong with it is told by the check.
+        return (params := _params(scenario)), canonical(params)
+    if (known := _PARAMS.get(key)) is None:
+        params = _params(scenario)
+        known = params, canonical(params)
+        _kept(_PARAMS, key, known)
+    return known
+
+
+def _normalized(
+    core: dict[str, Any], text: str, movement: _core.Movement, place: str
+) -> tuple[dict[str, Any], str]:
+    """The core's fields with every value written out, and the parameters among them as canonical JSON.
+
+    Parameters that are known are not read again.
+
+    Args:
+        core: The fields.
+        text: The parameters among them as canonical JSON.
+        movement: Where the nodes start and go.
+        place: What errors name as the scenario's place.
+    """
+    parts = {key: text if key == "params" else canonical(value) for key, value in core.items()}
+    written = _core.normalize(_joined(parts), movement, place)
+    begin = written.index(_IN_CORE) + len(_IN_CORE)
+    normal = _NORMAL.get(text)
+    if normal is None or not written.startswith(normal.written, begin):
+        found, end = json.JSONDecoder().raw_decode(written, begin)
+        normal = _Normal(written[begin:end], found)
+        _kept(_NORMAL, text, normal)
+    complete = json.loads(f"{written[:begin]}null{written[begin + len(normal.written) :]}")
+    complete["params"] = normal.params
+    return complete, normal.text
 
 
 def _walls(scenario: Scenario, movement: _core.Movement) -> list[dict[str, Any]]:
@@ -418,6 +491,12 @@ class Resolved:
     def _core_parts(self) -> dict[str, str]:
         """The canonical JSON of each of the core's fields: they are part of two texts, and long."""
         return {key: canonical(value) for key, value in self.core.items()}
+
+    def know_params(self, text: str) -> None:
+        """Takes the parameters' canonical JSON from where it is known."""
+        parts = {key: text if key == "params" else canonical(value) for key, value in self.core.items()}
+        # Where `cached_property` looks first.
+        self.__dict__["_core_parts"] = parts
 
     def of(self, scenario: Scenario) -> Resolved:
         """The same for a scenario that is `alike` and not drawn from its seed: nothing is read again."""

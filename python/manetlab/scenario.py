@@ -274,6 +274,10 @@ class Scenario(InputTable):
         """The same for all scenarios that differ in nothing but seed and replication."""
         return self._with(seed=0, replication=0)
 
+    def with_seed(self, seed: int) -> Scenario:
+        """The same with another seed, from 0 to 2⁶⁴ − 1, which is not checked."""
+        return self._with(seed=seed)
+
     @property
     def files(self) -> list[Path]:
         """The files that movement, traffic and walls are read from, those of all replications."""

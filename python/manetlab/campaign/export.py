@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
-from manetlab.campaign.series import write_parquet
+from manetlab.campaign.series import whole_file
 from manetlab.errors import InputError
 from manetlab.files import check_writable, for_spreadsheet, write_text
 from manetlab.movement_files import expanded
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from manetlab.campaign.results import Results
 
 FORMATS = ("csv", "parquet")
+RUNS, ROWS = 2**17, 2**20
+"""Runs, and rows of other tables, that are written at a time; Parquet has a group for each."""
 GENERATOR = "manetlab campaign export"
 MANIFEST = "manifest.json"
 """Names the files of an export with their SHA-256 hashes, so that they can be told from others."""
@@ -52,15 +56,20 @@ def export(results: Results, folder: str | Path, formats: Sequence[str] = FORMAT
             raise unknown("format", name, FORMATS, "export")
     if "parquet" in formats or results.series_names:
         require("notebook", "export")
-    tables = dict(_tables(results))
+    made = _tables(results)
     written = [folder / "campaign.json", folder / "provenance.json"]
-    written += [folder / f"{name}.{suffix}" for name in tables for suffix in formats]
+    written += [folder / f"{name}.{suffix}" for name in made for suffix in formats]
     _check_ours(folder, written)
     _make(folder)
     write_text(written[0], json.dumps(results.campaign.to_dict(), indent=2) + "\n")
-    write_text(written[1], json.dumps(results.provenance, indent=2) + "\n")
-    for path in written[2:]:
-        _write(path, tables[path.stem])
+    with whole_file(written[1]) as file:
+        # Text by text: of very many runs it is long.
+        for text in json.JSONEncoder(indent=2).iterencode(results.provenance):
+            file.write(text.encode())
+        file.write(b"\n")
+    for name, parts in made.items():
+        # One table after the other: all of them may not fit into memory.
+        _write([folder / f"{name}.{suffix}" for suffix in formats], parts())
     hashes = {path.name: _sha256(path) for path in written}
     write_text(folder / MANIFEST, json.dumps({"generator": GENERATOR, "files": hashes}, indent=1) + "\n")
     return written
@@ -81,30 +90,54 @@ def _check_ours(folder: Path, written: Sequence[Path]) -> None:
 
 
 def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _tables(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
-    yield "runs", results.runs.drop(columns="cpu_time_s")
-    yield "flows", results.flows
-    yield "drops", results.drops
-    if not results.ends.empty:
-        yield "ends", results.ends
+Parts = Callable[[], "Iterator[pd.DataFrame]"]
+"""What makes a table, part by part from the first row to the last."""
+
+
+def _tables(results: Results) -> dict[str, Parts]:
+    """All tables by name."""
+
+    def of_runs(rows: Callable[[slice], pd.DataFrame]) -> Parts:
+        firsts = range(0, max(1, results.done), RUNS)
+        return lambda: (rows(slice(first, first + RUNS)) for first in firsts)
+
+    def whole(make: Callable[[], pd.DataFrame]) -> Parts:
+        return lambda: _in_parts(make())
+
+    files = _movement_files(results)
+    tables = {
+        "runs": of_runs(lambda places: results.runs_at(places).drop(columns="cpu_time_s")),
+        "flows": whole(lambda: results.not_kept("flows")),
+        "drops": whole(lambda: results.not_kept("drops")),
+    }
+    if not results.end_counts.empty:
+        tables["ends"] = whole(lambda: results.not_kept("ends"))
     if not results.delays.empty:
-        yield "delays", results.delays
-    yield "failed", results.failed
-    yield "summary", results.summary()
-    yield "comparisons", results.comparisons
+        tables["delays"] = whole(lambda: results.delays)
+    tables["failed"] = whole(lambda: results.failed)
+    tables["summary"] = whole(results.summary)
+    tables["comparisons"] = whole(lambda: results.comparisons)
     if results.family is not None and results.family.kind == "best":
-        yield "standings", results.standings
-    yield "provenance", _with_movement_files(results)
+        tables["standings"] = whole(lambda: results.standings)
+    tables["provenance"] = of_runs(lambda places: _with_files(results.machines_at(places), files))
     for name in results.series_names:
-        yield f"series-{name}", results.series(name)
+        # Their files may not be there any more: that is found out before anything is written.
+        tables[f"series-{name}"] = partial(_in_parts, results.series(name))
+    return tables
 
 
-def _with_movement_files(results: Results) -> pd.DataFrame:
-    """What made the runs, and which movement file each took where there is a file for each replication."""
-    table, names = results.machines, {}
+def _in_parts(table: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    for first in range(0, max(1, len(table)), ROWS):
+        yield table.iloc[first : first + ROWS]
+
+
+def _movement_files(results: Results) -> dict[int, list[str]]:
+    """The movement files of each point whose replications have one each."""
+    names = {}
     for point in results.campaign.points:
         scenario, next_one = (point.scenario(replication) for replication in (0, 1))
         if scenario.movement.files is None:
@@ -118,6 +151,11 @@ def _with_movement_files(results: Results) -> pd.DataFrame:
         # A number that the campaign gives is the same in all replications.
         given = number is not None and number == next_one.movement.number
         names[point.number] = [known[number % len(known)]] if number is not None and given else known
+    return names
+
+
+def _with_files(table: pd.DataFrame, names: Mapping[int, Sequence[str]]) -> pd.DataFrame:
+    """What made the runs, and which movement file each took where there is a file for each replication."""
     if not names:
         return table
     taken = [
@@ -127,16 +165,45 @@ def _with_movement_files(results: Results) -> pd.DataFrame:
     return table.assign(movement_file=taken)
 
 
-def _write(path: Path, table: pd.DataFrame) -> None:
-    if path.suffix == ".csv":
-        texts = table.select_dtypes(exclude="number").columns
-        safe = table.assign(**{name: table[name].map(for_spreadsheet) for name in texts})
-        safe = safe.rename(columns=for_spreadsheet)
-        write_text(path, safe.to_csv(index=False, lineterminator="\n"))
-    else:
-        import pyarrow
+def _write(paths: Sequence[Path], parts: Iterator[pd.DataFrame]) -> None:
+    """Writes the parts of a table to all of its files."""
+    with ExitStack() as open_files:
+        writers = []
+        for path in paths:
+            file = open_files.enter_context(whole_file(path))
+            writers.append((_csv if path.suffix == ".csv" else _parquet)(open_files, file))
+        for part in parts:
+            for write in writers:
+                write(part)
 
-        write_parquet(path, pyarrow.Table.from_pandas(table, preserve_index=False))
+
+def _csv(_: ExitStack, file: IO[bytes]) -> Callable[[pd.DataFrame], None]:
+    """What appends a part of a table to a CSV file."""
+
+    def write(part: pd.DataFrame) -> None:
+        texts = part.select_dtypes(exclude="number").columns
+        safe = part.assign(**{name: part[name].map(for_spreadsheet) for name in texts})
+        safe = safe.rename(columns=for_spreadsheet)
+        file.write(safe.to_csv(index=False, header=file.tell() == 0, lineterminator="\n").encode())
+
+    return write
+
+
+def _parquet(open_files: ExitStack, file: IO[bytes]) -> Callable[[pd.DataFrame], None]:
+    """What appends a part of a table to a Parquet file."""
+    import pyarrow
+    from pyarrow.parquet import ParquetWriter
+
+    writers: list[ParquetWriter] = []
+
+    def write(part: pd.DataFrame) -> None:
+        schema = writers[0].schema if writers else None
+        table = pyarrow.Table.from_pandas(part, schema=schema, preserve_index=False)
+        if not writers:
+            writers.append(open_files.enter_context(ParquetWriter(file, table.schema)))
+        writers[0].write_table(table)
+
+    return write
 
 
 def _make(folder: Path) -> None:

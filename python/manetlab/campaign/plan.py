@@ -277,6 +277,11 @@ class Campaign:
         """The folder as an absolute path."""
         return str(self.folder.absolute())
 
+    @cached_property
+    def known_origin(self) -> Origin:
+        """Where it comes from; if only the folder is known, that as an absolute path."""
+        return self.origin or Origin(Path(self.place))
+
     @property
     def point_count(self) -> int:
         """The number of points, each a combination of levels."""

@@ -210,6 +210,14 @@ class Results:
         }
         return _table_of(columns)
 
+    def not_kept(self, name: str) -> pd.DataFrame:
+        """A table by its name, which is forgotten again unless it is known already: it may be large."""
+        is_known = name in self.__dict__
+        table: pd.DataFrame = getattr(self, name)
+        if not is_known:
+            del self.__dict__[name]
+        return table
+
     def first_runs(self, most: int) -> tuple[pd.DataFrame, int | None]:
         """The rows of `runs`, all of them if there are at most so many; else the first of each point.
 

@@ -60,12 +60,12 @@ def write_parquet(path: Path, table: pyarrow.Table) -> None:
     """
     from pyarrow import parquet
 
-    with _written(path) as sink:
+    with whole_file(path) as sink:
         parquet.write_table(table, sink)
 
 
 @contextlib.contextmanager
-def _written(path: Path) -> Iterator[IO[bytes]]:
+def whole_file(path: Path) -> Iterator[IO[bytes]]:
     """A file that is whole or not there: written under another name, forced to the disk, then renamed."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -155,7 +155,7 @@ def take_over(store: Path, into: Path, files: Sequence[tuple[str, str]]) -> None
         if _digest(content) != digest:
             raise damaged(path, "a time series that is not what its digest says")
         if not copy.exists():
-            with _written(copy) as sink:
+            with whole_file(copy) as sink:
                 sink.write(content)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,25 +50,26 @@ class Status:
         with Store.read(path) as store:
             number, campaign, replications = store.definition(None, campaign_file)
             codes: set[str] = set()
-            done, ended, cpu_time_s = 0, "", 0.0
+            ended, cpu_times_s = "", array("d")
             for code, run_ended, run_cpu_s in store.outline(number, replications):
                 codes.add(code)
-                done, ended, cpu_time_s = done + 1, max(ended, run_ended), cpu_time_s + run_cpu_s
+                ended = max(ended, run_ended)
+                cpu_times_s.append(run_cpu_s)
             failures = store.checked_failures(number, replications, campaign.point_count)
             sessions = store.sessions(number)
         if campaign.origin is not None:
-            campaign.origin.check_points(campaign.point_count, done)
+            campaign.origin.check_points(campaign.point_count, len(cpu_times_s))
         started = min((session["began"] for session in sessions), default=None)
         return cls(
             campaign,
             path,
             replications,
-            done,
+            len(cpu_times_s),
             failures,
             sorted(codes),
             started,
             ended or None,
-            cpu_time_s,
+            math.fsum(cpu_times_s),
         )
 
     @property

@@ -283,7 +283,7 @@ class Store(Database):
         its end.
         """
         ours: list[Task] = []
-        expires = time.time() + LEASE_S
+        owner, expires = process_identity.current(), time.time() + LEASE_S
         for _ in range(len(wanted)):
             if len(ours) == count:
                 break
@@ -292,9 +292,7 @@ class Store(Database):
             if self._is_settled(place):
                 continue
             if self._is_free(place):
-                self._db.execute(
-                    "REPLACE INTO claim VALUES (?, ?, ?, ?, ?)", (*place, process_identity.current(), expires)
-                )
+                self._db.execute("REPLACE INTO claim VALUES (?, ?, ?, ?, ?)", (*place, owner, expires))
                 ours.append(task)
             else:
                 wanted.append(task)
@@ -502,15 +500,20 @@ class Store(Database):
             raise damaged(self.path, f"a task without the run {shown(keys[at])}")
 
     def outline(self, campaign: int, replications: int) -> Iterator[tuple[str, str, float]]:
-        """Code, end and CPU time in s of the finished runs, by point and replication; not verified."""
-        query = (
-            "SELECT code, ended, cpu_time_s FROM run CROSS JOIN task INDEXED BY task_of_run USING (key) "
-            "WHERE campaign = ? AND replication < ? ORDER BY point, replication"
+        """Code, end and CPU time in s of the finished runs, in the order of their keys; not verified."""
+        tasks = self.each(
+            "SELECT key FROM task INDEXED BY task_of_run WHERE campaign = ? AND replication < ? ORDER BY key",
+            (campaign, replications),
         )
-        for code, ended, cpu_time_s in self.each(query, (campaign, replications)):
-            if not (isinstance(code, str) and isinstance(ended, str) and isinstance(cpu_time_s, float)):
-                raise damaged(self.path, f"a run by {shown(code)} that ended at {shown(ended)}")
-            yield code, ended, cpu_time_s
+        [task] = next(tasks, [None])
+        # A join would seek in one of the tables for each row of the other.
+        for key, *found in self.each("SELECT key, code, ended, cpu_time_s FROM run NOT INDEXED ORDER BY key"):
+            while task == key:
+                if [*map(type, found)] != [str, str, float]:
+                    raise damaged(self.path, f"a run by {shown(found[0])} that ended at {shown(found[1])}")
+                code, ended, cpu_time_s = found
+                yield code, ended, cpu_time_s
+                [task] = next(tasks, [None])
 
     def series_files(self, campaign: int, replications: int) -> list[tuple[str, str, str, str]]:
         """Key, name, file and digest of each time series."""

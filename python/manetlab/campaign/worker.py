@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import platform
 import tempfile
 import zlib
@@ -23,6 +24,8 @@ from manetlab.scenario import Scenario
 from manetlab.scenario_data import long_form
 
 WALLS = "walls"
+MOST_BUILT = 512
+"""Scenarios of points that are kept."""
 FILED = ("movement", "traffic", WALLS)
 """Fields of a scenario that may name a file."""
 
@@ -63,7 +66,7 @@ def work_of(campaign: Campaign, task: Task, code: str) -> Work:
         task,
         _with_own_file(campaign, task),
         campaign.place_of(task.point),
-        campaign.origin or Origin(Path(campaign.place)),
+        campaign.known_origin,
         campaign.series_s,
         code,
     )
@@ -92,7 +95,32 @@ def resolve(work: Work) -> Resolved:
     fields = {**work.fields, **{key: _from_here(work, key, packed) for key, packed in work.files.items()}}
     # What was sent along was read with the right to do so.
     origin = Origin() if work.files else work.origin
-    return Scenario.build(fields, work.where, origin).resolve()
+    return _built(fields, work.where, origin).resolve()
+
+
+_BUILT: dict[tuple[str, Origin, str], Scenario] = {}
+"""Scenarios of points, by place, origin, and the fields that replications share."""
+
+
+def _built(fields: Mapping[str, Any], where: str, origin: Origin) -> Scenario:
+    """The scenario of these fields; that of a point is checked once, and its replications have other seeds.
+
+    Raises:
+        InputError: The fields make no scenario.
+    """
+    try:
+        key = (where, origin, json.dumps({name: each for name, each in fields.items() if name != "seed"}))
+    except (TypeError, ValueError):
+        return Scenario.build(fields, where, origin)
+    if (known := _BUILT.get(key)) is None or "seed" not in fields:
+        known = Scenario.build(fields, where, origin)
+        # What files hold may change between two runs.
+        if not known.files and known.origin == origin:
+            if len(_BUILT) >= MOST_BUILT:
+                _BUILT.clear()
+            _BUILT[key] = known
+        return known
+    return known.with_seed(fields["seed"])
 
 
 def _from_here(work: Work, key: str, packed: bytes) -> dict[str, Any]:
