@@ -218,8 +218,8 @@ class Results:
             del self.__dict__[name]
         return table
 
-    def first_runs(self, most: int) -> tuple[pd.DataFrame, int | None]:
-        """The rows of `runs`, all of them if there are at most so many; else the first of each point.
+    def first_runs(self, most: int, sampled: int) -> tuple[pd.DataFrame, int | None]:
+        """The rows of `runs`; if they are more than ``most``, the first of each point, ``sampled`` in all.
 
         Returns:
             The rows; and of how many replications of each point, if not of all.
@@ -228,10 +228,10 @@ class Results:
 
         if self.done <= most:
             return self.runs_at(slice(None)), None
-        share = max(1, most // self.campaign.point_count)
+        share = max(1, sampled // self.campaign.point_count)
         starts = [self._raw.runs.of_point(point) for point in range(self.campaign.point_count)]
         firsts = [slice(each.start, min(each.stop, each.start + share)) for each in starts]
-        of_all = [self.runs_at(each) for each in firsts if each.stop > each.start][:most]
+        of_all = [self.runs_at(each) for each in firsts if each.stop > each.start][:sampled]
         return pd.concat(of_all, ignore_index=True), share
 
     def measures_of_runs(self) -> pd.DataFrame:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 MOST_PARTS = 4
 """Reasons for losses that have a part of their own in a figure; the others are one."""
-MOST_RUNS = 2000
-"""Finished runs that the page lists, and failed ones."""
+MOST_RUNS, SAMPLED = 2000, 1000
+"""Finished runs that the page lists, and failed ones; and how many of the finished ones if they are more."""
 What = tuple[str, str, str]
 """Layer, reason and kind of packets."""
 
@@ -190,7 +190,7 @@ def run_table(study: Study) -> DataTable:
         *(Column(metric.heading, metric.key, is_shown=metric in study.wanted) for metric in study.measured),
         Column("result", "result_hash", is_text=True),
     ]
-    runs, per_point = study.results.first_runs(MOST_RUNS)
+    runs, per_point = study.results.first_runs(MOST_RUNS, SAMPLED)
     caption = "All finished runs" if per_point is None else f"{len(runs)} of {len(study.runs)} finished runs"
     table = DataTable("runs", caption, columns)
     if per_point is None:
