@@ -13,14 +13,14 @@ import pytest
 from tests.conftest import ROOT
 
 LIMITS = {
-    "": (1_385, 17_700_000),
+    "": (1_390, 17_760_000),
     "crates": (525, 3_950_000),
     "docs": (66, 1_560_000),
     "papers": (165, 7_150_000),
     "papers/kept": (5, 4_350_000),
-    "python": (202, 1_688_000),
-    "tests": (156, 1_345_000),
-    "validation": (54, 690_000),
+    "python": (203, 1_729_000),
+    "tests": (156, 1_365_500),
+    "validation": (54, 692_000),
     "viewer": (70, 460_000),
 }
 """The most files and bytes of a folder; of the whole repository under no name."""

@@ -9,7 +9,7 @@ import json
 import math
 import zlib
 from array import array
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -148,6 +148,28 @@ class Runs:
         for waiting, packs in zip(self._waiting, self._packs, strict=True):
             unpacked = [texts for pack in packs for texts in _unpacked(pack)]
             yield sorted([*waiting, *unpacked])
+
+    def before(self, ended: Mapping[int, int]) -> Runs:
+        """The runs without those of points that have ended, from the replication on with which they did."""
+        both = enumerate(zip(self.points, self.replications, strict=True))
+        kept = [at for at, (point, number) in both if number < ended.get(point, number + 1)]
+        made = Runs([(self.points[at], self.replications[at]) for at in kept])
+        for name in ("keys", "scenario_hashes", "result_hashes", "codes", "platforms", "hosts", "ended"):
+            setattr(made, name, [getattr(self, name)[at] for at in kept])
+        for name in ("events", "cpu_times_s", "wall_times_s"):
+            column = getattr(self, name)
+            setattr(made, name, array(column.typecode, (column[at] for at in kept)))
+        for name, values in self.totals.items():
+            left = array("d", (values[at] for at in kept))
+            if any(value == value for value in left):
+                made.totals[name] = left
+        made.others = {name: [others[at] for at in kept] for name, others in self.others.items()}
+        places = {at: place for place, at in enumerate(kept)}
+        for block in self.blocks():
+            for texts in block:
+                if texts.place in places:
+                    made._put_texts(texts._replace(place=places[texts.place]))
+        return made
 
     def of_point(self, point: int) -> slice:
         """The places of the runs of a point."""

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from itertools import product
-from typing import TYPE_CHECKING, Any
+from itertools import islice, product
+from typing import TYPE_CHECKING, Any, Protocol
 
 from manetlab.campaign.survivors import ARRIVED, FEWER, means_if_less, outlived
 from manetlab.metrics import ROUTING, better, bounds, by_key
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from manetlab.campaign.levels import Label
     from manetlab.campaign.plan import Campaign
     from manetlab.campaign.results import Results
+    from manetlab.stats import WithBest
+    from manetlab.stats.looks import Looks
 
 Row = dict[str, Any]
 COLUMNS = (
@@ -39,6 +41,41 @@ STANDING = (
     "verdict",
 )
 """What is known of an alternative against the best of the others."""
+GIVEN_UP = ("level", "after", "metric", "verdict", "than", "at_least")
+"""What is known of an alternative that got no more replications."""
+
+
+class Measured(Protocol):
+    """What comparisons need of results."""
+
+    @property
+    def campaign(self) -> Campaign:
+        """The campaign."""
+        ...
+
+    @property
+    def replications(self) -> int:
+        """Replications of each point that goes on to the end."""
+        ...
+
+    @property
+    def measured(self) -> list[str]:
+        """The metrics that have a value in some run."""
+        ...
+
+    @property
+    def looks(self) -> Looks | None:
+        """The looks, where alternatives are eliminated."""
+        ...
+
+    @property
+    def ended(self) -> Mapping[int, int]:
+        """The points that got no more replications after an earlier look, with those that they had."""
+        ...
+
+    def values_at(self, point: int, metric: str) -> tuple[list[int], list[float]]:
+        """The replications of a point that have a value of a metric, and the values."""
+        ...
 
 
 def level_of(campaign: Campaign, factor: str, label: Label) -> Label:
@@ -102,7 +139,7 @@ def standings(results: Results) -> pd.DataFrame:
         for (here, values), arrived in zip(
             _settings(results, family.factor, metric), _arrived(results, family.factor, metric), strict=True
         )
-        for row in _standings_at(family, metric, values, outlived(arrived))
+        for row in _standings_at(results, family, metric, here, values, arrived)
     ]
     others = [name for name in results.campaign.levels if name != family.factor]
     pairs = {
@@ -131,39 +168,157 @@ def _as_pair(row: Row, others: Sequence[str], pairs: Mapping[Any, Mapping[Hashab
     }
 
 
-def _standings_at(
-    family: Family, metric: str, values: Mapping[Label, Sequence[float | None]], fewer: set[Label]
-) -> Iterator[Row]:
-    """Every alternative that has a value against the best of the others, in one measure at one setting.
+def given_up_table(results: Results) -> pd.DataFrame:
+    """See [`Results.given_up`][manetlab.Results.given_up]."""
+    family = results.family
+    factor = None if family is None else family.factor
+    if not results.given_up_after or family is None:
+        return _frame(results, factor, GIVEN_UP, [])
+    others = [name for name in results.campaign.factors if name != factor]
+    behind: dict[tuple[Any, ...], list[tuple[float, Label]]] = {}
+    for pair in results.comparisons.to_dict("records"):
+        if pair["verdict"] in (FEWER, NOT_COMPARABLE):
+            continue
+        place = (pair["metric"], *(pair[name] for name in others))
+        # By how much the first and the second are worse than the other at least.
+        worse = (("level", "against", -pair["high"]), ("against", "level", pair["low"]))
+        if better(pair["metric"]) == "lower":
+            worse = (("level", "against", pair["low"]), ("against", "level", -pair["high"]))
+        for side, other, least in worse:
+            behind.setdefault((*place, pair[side]), []).append((least, pair[other]))
+    verdicts = {
+        (row["metric"], *(row[name] for name in others), row["level"]): row["verdict"]
+        for row in results.standings.to_dict("records")
+    }
+    rows: list[Row] = []
+    for point, after in sorted(results.given_up_after.items()):
+        levels = results.campaign.points[point].levels
+        for metric in family.metrics:
+            key = (metric, *(levels[name] for name in others), levels[family.factor])
+            if (verdict := verdicts.get(key)) is None:
+                continue
+            here: Row = {name: levels[name] for name in others}
+            row: Row = {"level": levels[family.factor], "after": after, "metric": metric, "verdict": verdict}
+            row |= {"than": None, "at_least": math.nan}
+            least, than = max(behind.get(key, [(0.0, None)]), key=lambda each: each[0])
+            if verdict.startswith("worse") and least >= 0.0:
+                row |= {"than": than, "at_least": least}
+            rows.append(here | row)
+    return _frame(results, factor, GIVEN_UP, rows)
 
-    Those with which significantly less arrives, `fewer`, take no part in a measure of what arrives.
+
+def settled_at(looked: Measured, family: Family, place: int) -> set[Label]:
+    """The alternatives at a setting that are worse in some measure, and of which nothing is open in any.
+
+    In each measure that has values such an alternative is settled (see `manetlab.stats.WithBest`) or takes no
+    part in the comparison.
+
+    Args:
+        looked: The results at a look.
+        family: What is compared.
+        place: The number of the setting.
+    """
+    worse: set[Label] = set()
+    open_in_some: set[Label] = set()
+    for metric in family.metrics:
+        if metric not in looked.measured:
+            continue
+        here, values = next(islice(_settings(looked, family.factor, metric), place, None))
+        arrived = _arrived(looked, family.factor, metric)[place]
+        if all(value is None for listed in values.values() for value in listed):
+            continue
+        apart, standing = _against_best(looked, family, metric, here, values, arrived)
+        for label in family.alternatives:
+            if label in standing and standing[label].is_settled:
+                worse.add(label)
+            elif label not in apart:
+                open_in_some.add(label)
+    return worse - open_in_some
+
+
+def _against_best(
+    results: Measured,
+    family: Family,
+    metric: str,
+    here: Row,
+    values: Mapping[Label, Sequence[float | None]],
+    arrived: Mapping[Label, Sequence[float | None]],
+) -> tuple[dict[Label, str], dict[Label, WithBest]]:
+    """What takes no part in a measure at one setting, and why; all others against the best of the others.
+
+    Those with which significantly less arrives take no part in a measure of what arrives.
     """
     from manetlab.stats import compare_with_best
 
+    ended = _ended_at(results, family.factor, here)
     labels = {str(label): label for label in family.alternatives}
-    apart = _not_comparable(metric, values) | fewer
+    apart = dict.fromkeys(_not_comparable(metric, values), NOT_COMPARABLE)
+    apart |= dict.fromkeys(_with_fewer(arrived, ended), FEWER)
     compared = {name: values[label] for name, label in labels.items() if label not in apart}
-    standing = {}
-    if len(compared) > 1:
-        found = compare_with_best(
-            compared,
-            higher_is_better=better(metric) == "higher",
-            families=family.questions,
-            confidence=family.confidence,
-            margin=family.margins.get(metric),
-            share=family.shares.get(metric),
-            comparisons=family.size,
-        )
-        standing = {each.name: each for each in found}
-    for name, label in labels.items():
+    if len(compared) < 2:
+        return apart, {}
+    found = compare_with_best(
+        compared,
+        higher_is_better=better(metric) == "higher",
+        families=family.questions,
+        confidence=family.confidence,
+        margin=family.margins.get(metric),
+        share=family.shares.get(metric),
+        comparisons=family.size,
+        looks=results.looks,
+        ended={str(label): n for label, n in ended.items()},
+    )
+    return apart, {labels[each.name]: each for each in found}
+
+
+def _with_fewer(arrived: Mapping[Label, Sequence[float | None]], ended: Mapping[Label, int]) -> set[Label]:
+    """The alternatives with which significantly less arrives, now or when they were given up."""
+    found = outlived(arrived)
+    for n in sorted({*ended.values()}):
+        then = outlived({label: of[:n] for label, of in arrived.items()})
+        found |= {label for label in then if ended.get(label) == n}
+    return found
+
+
+def _ended_at(results: Measured, factor: str, here: Mapping[str, Any]) -> dict[Label, int]:
+    """The alternatives at a setting that got no more replications, with those that they had."""
+    if not results.ended:
+        return {}
+    points = results.campaign.points
+    return {
+        points[number].levels[factor]: n
+        for number, n in results.ended.items()
+        if all(points[number].levels[name] == label for name, label in here.items())
+    }
+
+
+def _part(results: Measured, ended: Mapping[Label, int], pair: tuple[Label, Label]) -> float:
+    """The part of its error that a pair has where alternatives are eliminated: that of its last look."""
+    if results.looks is None:
+        return 1.0
+    return results.looks.part(min(ended.get(label, results.replications) for label in pair))
+
+
+def _standings_at(
+    results: Measured,
+    family: Family,
+    metric: str,
+    here: Row,
+    values: Mapping[Label, Sequence[float | None]],
+    arrived: Mapping[Label, Sequence[float | None]],
+) -> Iterator[Row]:
+    """Every alternative that has a value against the best of the others, in one measure at one setting."""
+    labels = {str(label): label for label in family.alternatives}
+    apart, standing = _against_best(results, family, metric, here, values, arrived)
+    for label in family.alternatives:
         if all(value is None for value in values[label]):
             continue
-        if name not in standing:
+        if label not in standing:
             n = sum(value is not None for value in values[label])
-            verdict = FEWER if label in fewer else NOT_COMPARABLE
+            verdict = apart.get(label, NOT_COMPARABLE)
             yield {"level": label, **dict.fromkeys(UNTESTED, math.nan), "n": n, "verdict": verdict}
             continue
-        each = standing[name]
+        each = standing[label]
         low, high = _within(metric, each.difference.low, each.difference.high)
         row = {"level": label, "against": labels.get(each.against), "difference": each.difference.mean}
         row |= {"low": low, "high": high, "p_t": each.p, "p_adjusted": each.p_adjusted}
@@ -172,7 +327,7 @@ def _standings_at(
         yield {**row, "p_equivalent": each.p_equivalent, "n": each.n, "verdict": verdict}
 
 
-def _arrived(results: Results, factor: str, metric: str) -> list[dict[Label, list[float | None]]]:
+def _arrived(results: Measured, factor: str, metric: str) -> list[dict[Label, list[float | None]]]:
     """How much arrives with each alternative at each setting, if the metric is one of what arrives."""
     measured = (name for name in ARRIVED.get(metric, ()) if name in results.measured)
     if (arrived := next(measured, None)) is None:
@@ -209,7 +364,8 @@ def _pairs(
                 both = [(x, y) for x, y in zip(values[a], values[b], strict=True) if None not in (x, y)]
                 if both:
                     of_family = family if family and family.has(factor, a, b, metric) else None
-                    row = _row(metric, both, of_family, confidence)  # type: ignore[arg-type]
+                    part = _part(results, _ended_at(results, factor, here), (a, b))
+                    row = _row(metric, both, of_family, confidence, part)  # type: ignore[arg-type]
                     if of_family and _is_of_fewer(metric, row, arrived[metric][place], (a, b)):
                         row["verdict"] = FEWER
                     yield {**here, "metric": metric, "level": a, "against": b, **row}
@@ -227,7 +383,7 @@ def _is_of_fewer(
 
 
 def _settings(
-    results: Results, factor: str, metric: str
+    results: Measured, factor: str, metric: str
 ) -> Iterator[tuple[Row, dict[Label, list[float | None]]]]:
     """Every combination of the other factors, with the values of each level, one a replication."""
     levels = {name: [level.label for level in of] for name, of in results.campaign.levels.items()}
@@ -245,9 +401,13 @@ def _settings(
 
 
 def _row(
-    metric: str, both: Sequence[tuple[float, float]], family: Family | None, confidence: float | None
+    metric: str,
+    both: Sequence[tuple[float, float]],
+    family: Family | None,
+    confidence: float | None,
+    part: float,
 ) -> Row:
-    """The comparison of values in pairs, adjusted if it is one of the family."""
+    """The comparison of values in pairs, adjusted if it is one of the family, and for the looks at it."""
     from manetlab.stats import adjusted_pair
 
     a, b = [x for x, _ in both], [y for _, y in both]
@@ -259,6 +419,7 @@ def _row(
         usual if confidence is None else confidence,
         family.margins.get(metric) if family is not None else None,
         family.shares.get(metric) if family is not None else None,
+        part,
     )
     low, high = _within(metric, found.difference.low, found.difference.high)
     row: Row = {

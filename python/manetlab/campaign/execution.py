@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from manetlab import interrupts, notebook, provenance
+from manetlab.campaign import elimination
 from manetlab.campaign.plan import Campaign, Task
-from manetlab.campaign.stopping import rounds
+from manetlab.campaign.stopping import Round, rounds
 from manetlab.campaign.store import LEASE_S, Store, TaskResult
 from manetlab.campaign.worker import Work, resolve, work_of
 from manetlab.errors import InputError, shown
@@ -39,7 +40,7 @@ class Report:
     Attributes:
         done: Runs that are in the store, earlier ones included.
         failed: Runs that failed.
-        total: Runs that are wanted as far as is known; more replications may follow with ``until``.
+        total: Runs that are wanted as far as is known; more may follow with ``until`` or with elimination.
         ran: Runs that this process has made.
         elapsed_s: Real time since this process began, in s.
         replications: Replications of each point that are being made.
@@ -162,6 +163,8 @@ def _check_points(campaign: Campaign, points: Collection[int] | None) -> None:
         raise InputError(
             "intervals are looked at over all points", campaign.where, found, "one of them", hint
         )
+    if points is not None:
+        _check_no_elimination(campaign, "points")
 
 
 def _check_shard(campaign: Campaign, shard: tuple[int, int]) -> None:
@@ -175,6 +178,17 @@ def _check_shard(campaign: Campaign, shard: tuple[int, int]) -> None:
         hint = "give a number of replications, without until"
         found = f"a shard, and until = {campaign.until}"
         raise InputError("intervals are looked at over all runs", campaign.where, found, "one of them", hint)
+    _check_no_elimination(campaign, "a shard")
+
+
+def _check_no_elimination(campaign: Campaign, what: str) -> None:
+    """Refuses to eliminate where the results of other alternatives are not known."""
+    if elimination.is_asked(campaign):
+        hint = "set comparison.elimination = false to make all runs, or run the campaign as a whole"
+        found = f"{what}, and comparison.elimination = true"
+        raise InputError(
+            "alternatives are eliminated by the results of all", campaign.where, found, "one of them", hint
+        )
 
 
 def _check_for_cluster(campaign: Campaign) -> None:
@@ -238,9 +252,9 @@ class _Execution:
         try:
             if retry_failed:
                 self.store.forget_failures(self.number)
-            for replications in rounds(self.store, self.number, self.campaign):
-                self.store.reach(self.number, replications)
-                self._run_round(replications)
+            for each in rounds(self.store, self.number, self.campaign):
+                self.store.reach(self.number, each.reached)
+                self._run_round(each)
         except KeyboardInterrupt:
             # What has ended in the meantime is kept.
             self._exchange(self.backend.finished(0.0), deque())
@@ -248,8 +262,8 @@ class _Execution:
         finally:
             self.store.close_session(session)
 
-    def _run_round(self, replications: int) -> None:
-        settled, wanted = self.store.settled(self.number), self._wanted(replications)
+    def _run_round(self, this: Round) -> None:
+        settled, wanted, replications = self.store.settled(self.number), self._wanted(this), this.replications
         pending = deque(task for task in wanted if task not in settled)
         if pending and self.store.has_foreign_runs(self.number):
             self._adopt(pending)
@@ -258,8 +272,9 @@ class _Execution:
             self._exchange(self._wait(pending), pending)
             self._tell(len(wanted), pending, replications)
 
-    def _wanted(self, replications: int) -> list[Task]:
-        tasks = self.campaign.tasks(replications)
+    def _wanted(self, this: Round) -> list[Task]:
+        n, ended = this.replications, this.ended
+        tasks = (task for task in self.campaign.tasks(n) if task.replication < ended.get(task.point, n))
         wanted = [task for task in tasks if self.points is None or task.point in self.points]
         if self.shard is None:
             return wanted

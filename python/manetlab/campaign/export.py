@@ -1,8 +1,8 @@
 """Results as files that everything reads: CSV and Parquet.
 
 ``runs``, ``flows``, ``drops``, ``failed`` and ``campaign.json`` hold what was measured, ``summary``,
-``comparisons`` and ``standings`` what follows from it: they are the same, byte for byte, however the campaign
-was run. Times, machines and versions are in ``provenance`` and ``provenance.json``.
+``comparisons``, ``standings`` and ``given_up`` what follows from it: they are the same, byte for byte,
+however the campaign was run. Times, machines and versions are in ``provenance`` and ``provenance.json``.
 """
 
 from __future__ import annotations
@@ -123,6 +123,8 @@ def _tables(results: Results) -> dict[str, Parts]:
     tables["comparisons"] = whole(lambda: results.comparisons)
     if results.family is not None and results.family.kind == "best":
         tables["standings"] = whole(lambda: results.standings)
+    if results.looks is not None:
+        tables["given_up"] = whole(lambda: results.given_up)
     tables["provenance"] = of_runs(lambda places: _with_files(results.machines_at(places), files))
     for name in results.series_names:
         # Their files may not be there any more: that is found out before anything is written.

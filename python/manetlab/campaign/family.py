@@ -24,7 +24,7 @@ KINDS = ("best", "pairs", "control")
 """Which alternative is best; every alternative with every other; every alternative with one of them."""
 LEAST_CONFIDENCE, MOST_CONFIDENCE = 0.5, 0.999999
 """What a family may have; each of its comparisons is made with more."""
-KEYS = ("factor", "kind", "control", "metrics", "margins", "confidence")
+KEYS = ("factor", "kind", "control", "metrics", "margins", "confidence", "elimination")
 PROTOCOLS = ("routing", "tcp", "tcp.sender", "profile")
 """Factors that are compared before all others if a campaign names none and has them, in this order."""
 PRIMARY = ("tcp_throughput_bps", "cbr_delivery_fraction")
@@ -209,6 +209,7 @@ def check(asked: Mapping[str, Any], campaign: Campaign, metrics: Collection[str]
     if not _is_number(confidence) or not LEAST_CONFIDENCE <= confidence <= MOST_CONFIDENCE:
         wanted, hint = f"a number from {LEAST_CONFIDENCE} to {MOST_CONFIDENCE}", "95 % is written 0.95"
         raise InputError("the value is not allowed", f"{where}.confidence", shown(confidence), wanted, hint)
+    _check_elimination(asked, campaign, where)
     primary = asked.get("metrics") or campaign.metrics
     if kind == "best" and (undirected := [metric for metric in primary if not better(metric)]):
         found, wanted = ", ".join(undirected), "measures of which it is known which way is better"
@@ -227,6 +228,21 @@ def _check_control(asked: Mapping[str, Any], campaign: Campaign, where: str) -> 
     labels = [level.label for level in campaign.levels[factor]]
     if level_in(labels, asked["control"]) is None:
         raise unknown(f"level of {factor}", str(asked["control"]), map(str, labels), f"{where}.control")
+
+
+def _check_elimination(asked: Mapping[str, Any], campaign: Campaign, where: str) -> None:
+    """Elimination decides which runs there are: what it decides by is stated, not found in the runs."""
+    place, wants = f"{where}.elimination", asked.get("elimination", False)
+    if not isinstance(wants, bool):
+        hint = "true gives alternatives that are shown to be worse no more replications"
+        raise InputError("the value is not allowed", place, shown(wants), "true or false", hint)
+    if wants and asked.get("kind") != "best":
+        found = f"kind = {shown(asked['kind'])}" if "kind" in asked else "no kind"
+        hint = "elimination looks for the best; other questions need all replications of all alternatives"
+        raise InputError("there is nothing to look for", place, found, 'kind = "best"', hint)
+    if wants and not (asked.get("metrics") or campaign.metrics):
+        hint = 'name them: comparison.metrics = ["cbr_delivery_fraction"]'
+        raise InputError("there is nothing to eliminate by", place, "no metrics", "primary measures", hint)
 
 
 def _check_metrics(asked: Mapping[str, Any], known: Collection[str], where: str) -> None:

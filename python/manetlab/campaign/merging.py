@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from manetlab.campaign.elimination import is_asked
+from manetlab.campaign.results import Results
 from manetlab.campaign.series import take_over
 from manetlab.campaign.store import RUN, Store
 from manetlab.errors import InputError, shown
@@ -74,6 +76,9 @@ def merge(target: str | Path, sources: Sequence[str | Path], *, allow_other_vers
         number, campaign, reached = into.definition()
         settled, failed = len(into.settled(number)), into.failure_count(number, reached)
     total = campaign.point_count * reached
+    if is_asked(campaign):
+        found = Results.load(place, trust=True)
+        return Merged(place, campaign.name, taken, known, found.done, len(found.failed), found.planned)
     return Merged(place, campaign.name, taken, known, settled - failed, failed, total)
 
 

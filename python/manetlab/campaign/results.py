@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from manetlab import provenance
+from manetlab.campaign import elimination
 from manetlab.campaign.columns import Texts, read_runs, values_by_point
 from manetlab.campaign.family import unknown_metric
 from manetlab.campaign.levels import Label
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
     from manetlab.campaign.family import Family
     from manetlab.resolving import Resolved
     from manetlab.stats import AdjustedMean
+    from manetlab.stats.elimination import Eliminated
+    from manetlab.stats.looks import Looks
 
 Row = dict[str, Any]
 SUMMARY = ("mean", "low", "high", "median", "p5", "p95", "n")
@@ -77,11 +82,22 @@ class Results:
         {'metric': 'normalised_routing_load', 'verdict': 'not comparable'}
     """
 
-    def __init__(self, campaign: Campaign, replications: int, store: Path | None, tables: _Raw) -> None:
+    def __init__(
+        self,
+        campaign: Campaign,
+        replications: int,
+        store: Path | None,
+        tables: _Raw,
+        race: _Race | None = None,
+    ) -> None:
         self.campaign = campaign
         self.replications = replications
         self.store = store
         self._raw = tables
+        self._race = race
+        if race is None and elimination.is_asked(campaign):
+            self._race = _Race.of(campaign, replications, tables)
+            self._raw = self._race.left(tables, replications)
 
     @classmethod
     def load(
@@ -127,7 +143,7 @@ class Results:
 
     def __repr__(self) -> str:
         """What there is of what was wanted, in a line."""
-        wanted = self.campaign.point_count * self.replications
+        wanted = self.planned
         failed = f", {len(self._raw.failures)} failed" if self._raw.failures else ""
         return (
             f"<Results of {self.campaign.name!r}: {len(self._raw.runs)} of {wanted} runs at "
@@ -461,10 +477,43 @@ class Results:
         return len(self._raw.runs)
 
     @property
+    def planned(self) -> int:
+        """How many runs are wanted, without those that elimination spares."""
+        n = self.replications
+        return self.campaign.point_count * n - sum(n - made for made in self.ended.values())
+
+    @property
     def missing(self) -> int:
         """How many of the wanted runs have neither finished nor failed."""
-        wanted = self.campaign.point_count * self.replications
-        return wanted - self.done - len(self._raw.failures)
+        return self.planned - self.done - len(self._raw.failures)
+
+    @property
+    def looks(self) -> Looks | None:
+        """After how many replications alternatives were looked at; None if the runs were not chosen so."""
+        return None if self._race is None else self._race.looks
+
+    @property
+    def ended(self) -> Mapping[int, int]:
+        """The points that elimination gave no more replications, with those that they have."""
+        return {} if self._race is None else self._race.eliminated.ended
+
+    @property
+    def given_up_after(self) -> Mapping[int, int]:
+        """The points that were given up, with their replications: `ended` without alternatives left alone."""
+        return {} if self._race is None else self._race.eliminated.given_up
+
+    @cached_property
+    def given_up(self) -> pd.DataFrame:
+        """The alternatives that elimination gave up, and what is still claimed of each; else no row.
+
+        Columns: the other factors, ``level``, ``after`` (replications), ``metric``, ``verdict`` (that of
+        `standings`), ``than`` and ``at_least``: how much worse it is than the best at least, and the
+        alternative whose comparison shows it; NaN where nothing does. All these bounds hold together with the
+        intervals of `comparisons`.
+        """
+        from manetlab.campaign.comparison import given_up_table
+
+        return given_up_table(self)
 
     @cached_property
     def provenance(self) -> dict[str, Any]:
@@ -671,10 +720,12 @@ class Results:
         Raises:
             InputError: A key or a value is not allowed.
         """
-        kept = {key: value for key, value in self.campaign.comparison.items() if key not in changes}
+        # Which runs there are is decided; to look at them in another way decides it no more.
+        fixed = {*changes, "elimination"}
+        kept = {key: value for key, value in self.campaign.comparison.items() if key not in fixed}
         asked = {**kept, **{key: value for key, value in changes.items() if value is not None}}
         changed = self.campaign.changed(comparison=asked)
-        made = Results(changed, self.replications, self.store, self._raw)
+        made = Results(changed, self.replications, self.store, self._raw, self._race)
         if self.campaign.adjusted:
             # The comparison decides nothing about means: what is known of them is kept.
             made.__dict__["adjustment"] = self.adjustment
@@ -689,10 +740,13 @@ class Results:
             InputError: The comparison does not fit the factors of the results.
         """
         asked = {name: getattr(campaign, name) for name in ("name", "question", "metrics", "comparison")}
+        if elimination.is_asked(campaign) != elimination.is_asked(self.campaign):
+            rest = {key: value for key, value in campaign.comparison.items() if key != "elimination"}
+            asked["comparison"] = rest
         if all(getattr(self.campaign, name) == value for name, value in asked.items()):
             return self
         changed = self.campaign.changed(**asked)
-        made = Results(changed, self.replications, self.store, self._raw)
+        made = Results(changed, self.replications, self.store, self._raw, self._race)
         if self.campaign.adjusted and campaign.metrics == self.campaign.metrics:
             made.__dict__["adjustment"] = self.adjustment
         return made
@@ -820,6 +874,35 @@ class _Raw:
         self.failures = store.checked_failures(campaign, replications, point_count)
         self.series = store.series_files(campaign, replications)
         self.sessions = store.sessions(campaign)
+
+
+@dataclass(frozen=True)
+class _Race:
+    """What elimination has made of a campaign.
+
+    Attributes:
+        eliminated: The points that got no more replications.
+        looks: The looks.
+    """
+
+    eliminated: Eliminated[int]
+    looks: Looks
+
+    @classmethod
+    def of(cls, campaign: Campaign, replications: int, raw: _Raw) -> _Race:
+        """What follows from the runs that are there."""
+        failed = [(point, replication) for point, replication, _ in raw.failures]
+        found = elimination.of_runs(campaign, replications, raw.runs, failed)
+        return cls(found, elimination.looks_of(campaign, replications))
+
+    def left(self, raw: _Raw, replications: int) -> _Raw:
+        """The runs without those that would not have been made, so that the answer is the same with both."""
+        ended, made = self.eliminated.ended, copy.copy(raw)
+        made.runs = raw.runs.before(ended)
+        made.failures = [each for each in raw.failures if each[1] < ended.get(each[0], replications)]
+        keys = {*made.runs.keys}
+        made.series = [each for each in raw.series if each[0] in keys]
+        return made
 
 
 def _table(rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:

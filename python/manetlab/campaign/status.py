@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from manetlab.campaign import elimination
 from manetlab.campaign.plan import Campaign
 from manetlab.campaign.store import Store
+from manetlab.stats.elimination import Eliminated
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,7 @@ class Status:
         started: When the first process began; None if none has.
         ended: When the last run ended; None if none has.
         cpu_time_s: What the runs took together, in s.
+        eliminated: The points that got no more replications.
     """
 
     campaign: Campaign
@@ -37,6 +40,7 @@ class Status:
     started: str | None
     ended: str | None
     cpu_time_s: float
+    eliminated: Eliminated[int] = elimination.NOBODY
 
     @classmethod
     def load(cls, path: Path, campaign_file: Path | None = None) -> Status:
@@ -57,6 +61,14 @@ class Status:
                 cpu_times_s.append(run_cpu_s)
             failures = store.checked_failures(number, replications, campaign.point_count)
             sessions = store.sessions(number)
+            eliminated, done = elimination.NOBODY, len(cpu_times_s)
+            if elimination.is_asked(campaign):
+                # Which runs are wanted follows from what they measured.
+                eliminated = elimination.of_store(store, number, campaign, replications)
+                made = eliminated.ended
+                tasks = store.tasks(number, replications)
+                done = sum(at < made.get(point, replications) for point, at, _ in tasks)
+                failures = [each for each in failures if each[1] < made.get(each[0], replications)]
         if campaign.origin is not None:
             campaign.origin.check_points(campaign.point_count, len(cpu_times_s))
         started = min((session["began"] for session in sessions), default=None)
@@ -64,15 +76,22 @@ class Status:
             campaign,
             path,
             replications,
-            len(cpu_times_s),
+            done,
             failures,
             sorted(codes),
             started,
             ended or None,
             math.fsum(cpu_times_s),
+            eliminated,
         )
+
+    @property
+    def spared(self) -> int:
+        """How many runs elimination has spared so far."""
+        return sum(self.replications - made for made in self.eliminated.ended.values())
 
     @property
     def missing(self) -> int:
         """How many of the wanted runs have neither finished nor failed."""
-        return self.campaign.point_count * self.replications - self.done - len(self.failures)
+        wanted = self.campaign.point_count * self.replications - self.spared
+        return wanted - self.done - len(self.failures)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from manetlab.campaign.results import Results
+    from manetlab.campaign.status import Status
     from manetlab.metrics import Metric
     from manetlab.tables import Table
 
@@ -142,6 +143,7 @@ def merge(shards: tuple[Path, ...], output: Path, allow_other_version: bool, as_
 @options.JSON
 def status(source: Path, store: Path | None, as_json: bool) -> None:
     """Show the progress and the failed runs."""
+    from manetlab.campaign import elimination
     from manetlab.campaign.status import Status
     from manetlab.tables import Table, stdout_console
 
@@ -162,6 +164,8 @@ def status(source: Path, store: Path | None, as_json: bool) -> None:
         "ended": found.ended,
         "cpu_time_s": round(found.cpu_time_s, 3),
     }
+    if elimination.is_asked(found.campaign):
+        shown |= {"spared": found.spared, "given_up": _given_up(found)}
     if as_json:
         print(json.dumps(shown))
         return
@@ -170,6 +174,15 @@ def status(source: Path, store: Path | None, as_json: bool) -> None:
         table.add(key, "; ".join(value) if isinstance(value, list) else str(value))
     table.print(stdout_console())
     _tell(found.failures, found.store)
+
+
+def _given_up(found: Status) -> list[str]:
+    """The points that were given up, in the order in which they were."""
+    points = [
+        (after, ", ".join(f"{name} = {label}" for name, label in found.campaign.points[point].levels.items()))
+        for point, after in found.eliminated.given_up.items()
+    ]
+    return [f"{where} after {after} replications" for after, where in sorted(points, key=lambda of: of[0])]
 
 
 @app.command("results")
@@ -393,6 +406,8 @@ def _as_json(results: Results, summary: DataFrame) -> dict[str, Any]:
 
     found = answer(results) if results.done else None
     tables = {"summary": summary, "comparisons": results.comparisons, "standings": results.standings}
+    if results.looks is not None:
+        tables["given_up"] = results.given_up
     return {
         "name": results.campaign.name,
         "question": results.campaign.question,

@@ -11,7 +11,7 @@ from manetlab.campaign.survivors import ARRIVED, FEWER, means_if_less
 from manetlab.cautions import of_points
 from manetlab.metrics import Metric, by_key
 from manetlab.report import networks
-from manetlab.report.outcomes import capital, confidence
+from manetlab.report.outcomes import capital, confidence, for_looks
 from manetlab.report.quantities import listed, number, p_value, percent, span, with_unit
 from manetlab.report.study import Comparison, Levels, Standing, Study
 from manetlab.scenario_warnings import about_rates, different_settings, saturation
@@ -36,7 +36,8 @@ def answer(study: Study) -> list[str]:
     if not study.primary:
         return ["No measure that the campaign asks for has a value in any run: there is nothing to compare."]
     if study.standings:
-        return [_verdict_on_best(study), *_about_best(study), _how_sure(study)]
+        sure = [_how_sure(study), *_about_given_up(study)]
+        return [_verdict_on_best(study), *_about_best(study), *sure]
     pairs = dict.fromkeys((each.metric, each.level, each.against) for each in study.comparisons)
     sentences = [_compare(study, *pair) for pair in pairs] or [_nothing_in_common(study)]
     if len(pairs) > 1:
@@ -49,9 +50,44 @@ def answer(study: Study) -> list[str]:
 def _how_sure(study: Study) -> str:
     assert study.family is not None
     return (
-        f"Family-wise confidence {confidence(study)} over {study.family.size} comparisons "
+        f"Family-wise confidence {confidence(study)} over {study.family.size} comparisons{for_looks(study)} "
         "(paired t tests, Bonferroni)."
     )
+
+
+def _about_given_up(study: Study) -> list[str]:
+    """Which alternatives elimination gave up, after how many replications, and what is claimed of them."""
+    results = study.results
+    if results.looks is None:
+        return []
+    full = study.campaign.point_count * results.replications
+    spared = f"{full - results.planned} of {full} runs were not needed"
+    named = dict.fromkeys((each.others, each.level, each.after) for each in study.given_up)
+    if not named:
+        return [f"No alternative was given up before the end: {spared}."]
+    if len(named) > MOST_TOLD:
+        after = sorted({each.after for each in study.given_up})
+        told = f"{len(named)} alternatives" if len(study.settings) == 1 else f"{len(named)} of the points"
+        settings = f" at {len({each.others for each in study.given_up})} settings" if study.others else ""
+        return [
+            f"{told} were given up{settings}, after {listed([str(n) for n in after], 'or')} replications; "
+            f"the table of those given up has how much worse they are at least. {capital(spared)}."
+        ]
+    return [f"{_given_up_in_words(study, *place)}." for place in named] + [f"{capital(spared)}."]
+
+
+def _given_up_in_words(study: Study, others: Levels, name: str, after: int) -> str:
+    """One alternative that was given up at a setting, with what is claimed of it in each measure."""
+    rows = [each for each in study.given_up if (each.others, each.level) == (others, name)]
+    claims = [
+        f"{each.metric.label} worse than with {study.named(each.than)} by "
+        f"{with_unit(number(each.at_least, each.metric), each.metric.of_differences)} or more"
+        for each in rows
+        if each.than
+    ]
+    where = f" at {study.in_words(others)}" if others else ""
+    claimed = f" ({listed(claims)})" if claims else ""
+    return f"Given up{where} after {after} replications: {study.named(name)}{claimed}"
 
 
 def _nothing_in_common(study: Study) -> str:

@@ -140,7 +140,22 @@ def _comparison(study: Study) -> str:
     )
     return (
         f"; {what} by {measures}: paired differences, paired t tests, {family.size} comparisons adjusted by "
-        f"Bonferroni’s method; also Wilcoxon’s signed rank test, unadjusted{margins}"
+        f"Bonferroni’s method{_elimination(study)}; also Wilcoxon’s signed rank test, unadjusted{margins}"
+    )
+
+
+def _elimination(study: Study) -> str:
+    """How alternatives were eliminated, if they were."""
+    looks = study.results.looks
+    if looks is None:
+        return ""
+    if not looks.before:
+        return "; no look before the last, so that no alternative was eliminated"
+    parts = [f"{study.alpha * looks.part(n):.2g} after {n}" for n in (*looks.before, looks.last)]
+    return (
+        "; sequential elimination: an alternative that is worse in some primary measure and can be the best "
+        "in none gets no more replications at that setting, and the error is shared out over the looks "
+        f"({listed(parts)} replications)"
     )
 
 

@@ -272,13 +272,22 @@ def comparison_table(study: Study) -> DataTable | None:
 def about_family(study: Study) -> str:
     """How the comparisons are adjusted, in one or two sentences."""
     assert study.family is not None
-    if study.family.size == 1:
+    if study.family.size == 1 and study.results.looks is None:
         return "There is one comparison: p (adjusted) is the p-value of the t test."
     return (
-        f"p (adjusted) and the intervals are adjusted for the campaign’s {study.family.size} comparisons "
-        f"(Bonferroni): the chance of even one false finding is at most {study.alpha:g}, and a difference is "
-        f"significant if p (adjusted) is at most {study.alpha:g}, exactly when its interval excludes zero."
+        f"p (adjusted) and the intervals are adjusted for the campaign’s {study.family.size} comparisons"
+        f"{for_looks(study)} (Bonferroni): the chance of even one false finding is at most "
+        f"{study.alpha:g}, and a difference is significant if p (adjusted) is at most {study.alpha:g}, "
+        "exactly when its interval excludes zero."
     )
+
+
+def for_looks(study: Study) -> str:
+    """When comparisons were looked at, for which they are adjusted, too; empty without elimination."""
+    looks = study.results.looks
+    if looks is None:
+        return ""
+    return f", looked at after {listed([str(n) for n in (*looks.before, looks.last)])} replications"
 
 
 def _about_margins(study: Study) -> str:
@@ -351,8 +360,8 @@ def standing_table(study: Study) -> DataTable | None:
         "An alternative is worse if some other is significantly better, and the best if all others are "
         "worse. Each line compares an alternative with the best of the others, the leader itself with the "
         "next. Intervals and p-values are those of the pair, adjusted for the campaign’s "
-        f"{study.family.size if study.family else 1} comparisons (Bonferroni): a difference "
-        "is significant exactly if its interval excludes zero."
+        f"{study.family.size if study.family else 1} comparisons{for_looks(study)} (Bonferroni): a "
+        "difference is significant exactly if its interval excludes zero."
     )
     if has_margins:
         table.notes.append(_about_margins(study))
@@ -370,6 +379,41 @@ def _standing_cells(each: Standing) -> list[Cell]:
         Cell(str(each.n), each.n),
         Cell(each.verdict, each.verdict),
     ]
+
+
+def given_up_table(study: Study) -> DataTable | None:
+    """The alternatives that elimination gave up, and what is claimed of each; None if there are none."""
+    if study.compared is None or not study.given_up:
+        return None
+    columns = [
+        Column("metric", "metric", is_text=True),
+        *factor_columns(study.others),
+        Column(study.compared.label, "level", is_text=True),
+        Column("replications", "after"),
+        Column("worse than the best by at least", "at_least"),
+        Column("as compared with", "than", is_text=True),
+        Column("verdict", "verdict", is_text=True),
+    ]
+    caption = "Alternatives that got no more replications, and what is claimed of them"
+    table = DataTable("given-up", caption, columns, heads=2 + len(study.others), is_by_row=True)
+    for each in study.given_up:
+        least = number(each.at_least, each.metric) if each.than else "–"
+        table.add(
+            Cell(each.metric.of_differences.heading, each.metric.key),
+            *levels_cells(each.others),
+            Cell(each.level, each.level),
+            Cell(str(each.after), each.after),
+            Cell(least, finite(each.at_least)),
+            Cell(each.than or "–", each.than),
+            Cell(each.verdict, each.verdict),
+        )
+    table.notes.append(
+        "An alternative is given up at a setting once it is worse in some primary measure and can be the "
+        f"best in none. The bounds hold together with all intervals of the comparisons, at "
+        f"{confidence(study)}. Means of what was given up are of the replications until then: as it was "
+        "given up because it looked bad, they are slightly biased towards that."
+    )
+    return table
 
 
 def comparison_figures(study: Study) -> list[AnyFigure]:

@@ -154,6 +154,29 @@ class Standing:
         return not self.verdict.startswith((NOT_COMPARABLE, FEWER))
 
 
+@dataclass(frozen=True)
+class GivenUp:
+    """A row of `Results.given_up`: an alternative that got no more replications, in one measure.
+
+    Attributes:
+        metric: The measure.
+        level: The alternative.
+        others: The levels of the other factors.
+        after: Its replications.
+        verdict: That of its standing.
+        than: The alternative than which it is shown to be worse; empty if it is not in this measure.
+        at_least: How much worse it is than the best at least; NaN if it is not shown.
+    """
+
+    metric: Metric
+    level: str
+    others: Levels
+    after: int
+    verdict: str
+    than: str
+    at_least: float
+
+
 class Study:
     """The results of a campaign, with the choice of what is compared with what.
 
@@ -430,6 +453,22 @@ class Study:
     def standings(self) -> list[Standing]:
         """Every alternative against the best of the others, if the question is which is best."""
         return [Standing(**self._place(row)) for row in self.results.standings.to_dict("records")]
+
+    @cached_property
+    def given_up(self) -> list[GivenUp]:
+        """The alternatives that elimination gave up: setting by setting, measure by measure."""
+        return [
+            GivenUp(
+                metric=by_key(row["metric"]),
+                level=level(row["level"]),
+                others=tuple(level(row[factor.key]) for factor in self.others),
+                after=int(row["after"]),
+                verdict=row["verdict"],
+                than="" if math.isnan(row["at_least"]) else level(row["than"]),
+                at_least=row["at_least"],
+            )
+            for row in self.results.given_up.to_dict("records")
+        ]
 
     def _place(self, row: Mapping[Hashable, Any]) -> dict[str, Any]:
         """What a comparison and a standing have in common."""

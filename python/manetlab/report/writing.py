@@ -219,7 +219,8 @@ def _comparisons(study: Study, table: DataTable) -> Section:
         "A replication has the same movement and traffic at every level, so the comparisons are paired: "
         "what both runs share cancels out."
     )
-    standings = [each for each in [outcomes.standing_table(study)] if each is not None]
+    made = [outcomes.standing_table(study), outcomes.given_up_table(study)]
+    standings = [each for each in made if each is not None]
     return Section(
         "compared",
         "Paired comparison",

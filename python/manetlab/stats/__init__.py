@@ -6,6 +6,7 @@ functions that need them, when they are called: most commands do without.
 
 from manetlab.stats.bounded import bounded_interval
 from manetlab.stats.comparisons import Paired, holm, paired_difference, paired_interval, paired_ratio
+from manetlab.stats.elimination import Eliminated, eliminate
 from manetlab.stats.fairness import jain, max_min, unfairness
 from manetlab.stats.families import (
     Adjusted,
@@ -26,6 +27,7 @@ from manetlab.stats.intervals import (
     percentiles,
     t_quantile,
 )
+from manetlab.stats.looks import Looks
 from manetlab.stats.progress import LEAST_USEFUL_BPS, effective_horizon, equivalent_routing_load, unsmoothness
 from manetlab.stats.regression import AdjustedMean, adjusted_interval
 from manetlab.stats.stopping import Sequential, replications_needed
@@ -35,7 +37,9 @@ __all__ = [
     "LEAST_USEFUL_BPS",
     "Adjusted",
     "AdjustedMean",
+    "Eliminated",
     "Interval",
+    "Looks",
     "Paired",
     "Sequential",
     "Truncation",
@@ -47,6 +51,7 @@ __all__ = [
     "bounded_interval",
     "compare_with_best",
     "effective_horizon",
+    "eliminate",
     "equivalence_p",
     "equivalent_routing_load",
     "heavy_tail_warning",
