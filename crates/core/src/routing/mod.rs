@@ -293,8 +293,9 @@ pub trait Routing: Send {
         None
     }
 
-    /// No [`Notice`] of this node reaches anybody, and [`Routing::take_route_changes`] is not asked: a protocol
-    /// whose routes are dear may compute them when they are used. Called at most once, before all else.
+    /// No [`Notice`] of this node reaches anybody, and [`Routing::take_route_changes`] is not asked: a
+    /// protocol whose routes are dear may compute them when they are used. Called at most once, before all
+    /// else.
     fn compute_when_asked(&mut self) {}
 
     /// The next hop towards `dst` that the protocol would use now, for recordings, tests and loop checks.

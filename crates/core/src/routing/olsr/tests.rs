@@ -343,8 +343,8 @@ fn every_node_knows_the_shortest_way_to_every_other() {
     }
 }
 
-/// Neighbours come, go, choose this node and give it up again; each time that somebody asks, routes that waited
-/// are those that were computed at every change.
+/// Neighbours come, go, choose this node and give it up again; each time that somebody asks, routes that
+/// waited are those that were computed at every change.
 #[test]
 fn routes_that_wait_are_those_that_do_not() {
     for params in [OlsrParams::default(), OlsrParams { hysteresis: true, ..OlsrParams::default() }] {
