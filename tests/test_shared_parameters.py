@@ -54,9 +54,20 @@ def test_a_scenario_is_the_same_whatever_was_resolved_before(changed: dict[str, 
 def test_the_cores_own_words_are_what_is_hashed() -> None:
     resolved = Scenario.build({**BASE, "seed": 3}).resolve()
     again = Scenario.build({**BASE, "seed": 4}).resolve()
-    assert again.params is resolved.params
+    assert again.params == resolved.params
     assert canonical(again.core) == again.core_json()
     assert _core.normalize(again.core_json(), again.movement, "here").startswith("{")
+
+
+def test_who_changes_the_parameters_of_one_scenario_changes_no_other() -> None:
+    fields = {**BASE, "queue": {"packets": 7}}
+    first = Scenario.build(fields).resolve()
+    wanted = first.hash, canonical(first.params)
+    for params in (first.params, first.core["params"]):
+        params["queue"]["packets"] = 1
+        params["radio"].clear()
+    again = Scenario.build(fields).resolve()
+    assert (again.hash, canonical(again.params)) == wanted
 
 
 def test_parameters_that_are_not_allowed_are_told_each_time() -> None:

@@ -130,7 +130,12 @@ def _known_params(scenario: Scenario) -> tuple[Params, str]:
         params = _params(scenario)
         known = params, canonical(params)
         _kept(_PARAMS, key, known)
-    return known
+    return _copied(known[0]), known[1]
+
+
+def _copied(params: Params) -> Params:
+    """Parameters whose change changes no others; each of them is one value."""
+    return {section: dict(values) for section, values in params.items()}
 
 
 def _normalized(
@@ -155,7 +160,7 @@ def _normalized(
         normal = _Normal(written[begin:end], found)
         _kept(_NORMAL, text, normal)
     complete = json.loads(f"{written[:begin]}null{written[begin + len(normal.written) :]}")
-    complete["params"] = normal.params
+    complete["params"] = _copied(normal.params)
     return complete, normal.text
 
 
