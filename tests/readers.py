@@ -439,7 +439,8 @@ def _said(results: Results) -> Said:
     runs = raw.runs
     columns = (runs.points, runs.replications, runs.keys, runs.result_hashes, runs.codes, runs.cpu_times_s)
     totals = [{name: column[at] for name, column in runs.totals.items()} for at in range(len(runs))]
-    texts = [each for block in runs.blocks() for each in block]
+    # Not their place, which is another where rows are hidden.
+    texts = [(each.flows, each.drops) for block in runs.blocks() for each in block]
     listed = list(zip(*columns, totals, texts, strict=True))
     parts = [results.campaign.to_dict()], listed, raw.series, sessions
     return tuple([repr(each) for each in part] for part in parts)
