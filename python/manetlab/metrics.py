@@ -103,8 +103,13 @@ class Metric:
         return "–" if value is None else f"{value * self.factor:.{self.digits}f}"
 
     def show_interval(self, interval: Interval) -> str:
-        """Mean and half width in the metric's unit, or mean and ends where it is not in the middle."""
+        """Mean and half width in the metric's unit, or mean and ends where it is not in the middle.
+
+        The mean alone where all values are 0: the interval, from 0 to infinity, would say nothing.
+        """
         scaled = interval.scaled(self.factor)
+        if scaled.low == scaled.mean == 0.0 and math.isinf(scaled.high):
+            return self._number(0.0)
         if scaled.ends is None:
             return f"{scaled.mean:.{self.digits}f} ± {self._number(scaled.half_width)}"
         ends = f"{self._number(scaled.low)} to {self._number(scaled.high)}"

@@ -199,10 +199,7 @@ def _show_many(results: list[Result], as_json: bool) -> None:
     applies = {metric.key for result in results for metric in applying(result.totals, result.flows)}
     for metric in (by_key(key) for key in summary if key in applies):
         interval = summary[metric.key]
-        # Values that are all 0 have no interval that says anything: it would reach from 0 to infinity.
-        is_zero = not any(result.totals.get(metric.key) for result in results)
-        cell = metric.show({metric.key: 0.0}) if is_zero else metric.show_interval(interval)
-        table.add(metric.heading, cell, str(interval.n))
+        table.add(metric.heading, metric.show_interval(interval), str(interval.n))
     table.notes += [
         "Intervals over replications. Where n is smaller, the other replications have no value. What is 0 "
         "in all has no interval.",
