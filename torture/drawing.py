@@ -803,6 +803,10 @@ def _fit(changes: dict[str, Fields], values: Params, has_rates: bool) -> float:
         change("mac", "response_rate", "basic")
         for name, rate_bps in _rates_of_80211b(values, has_rates).items():
             change("mac", name, rate_bps)
+    if values["tcp"]["spurious"] == "eifel" and not values["tcp"]["timestamps"]:
+        change("tcp", "timestamps", True)
+    if values["tcp"]["dsack"] and not values["tcp"]["sack"]:
+        change("tcp", "dsack", False)
     if 0.0 < values["tsr"]["probe_interval_s"] < 0.01:
         change("tsr", "probe_interval_s", 0.01)
     stays_at_1 = mac["data_rate_bps"] == RATES_BPS[0] and mac["rate_control"] == "fixed"

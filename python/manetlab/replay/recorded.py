@@ -29,6 +29,8 @@ SENDERS = {
     "vegas": "Vegas",
     "cubic": "CUBIC",
     "reno-f": "Reno-F",
+    "eifel": "Eifel",
+    "f-rto": "F-RTO",
 }
 """TCP senders as papers write them; the others are shown by their names in manetlab."""
 IN_WORDS = {"static": "static routes", "flooding": "flooding"}

@@ -3,7 +3,7 @@
 use super::{End, FlowAction};
 use crate::kernel::Time;
 use crate::observe::{
-    ConnectionMeasures, Delivery, FlowEvent, FlowSample, Meter, RunningCounts, TcpMeasures,
+    ConnectionMeasures, Delivery, FlowEvent, FlowSample, Meter, RunningCounts, SpuriousMeasures, TcpMeasures,
 };
 use crate::routing::{HoldStep, Notice};
 use crate::transport::tcp::{Output, Receiver, ReceiverCounters, ReceiverOutput, Sender, SenderCounters};
@@ -167,6 +167,15 @@ impl Connection {
     pub(super) fn connection_measures(&self, meter: &Meter) -> ConnectionMeasures {
         let last = self.receiver.counters().last_segment;
         meter.connection_measures(self.id.flow, last, self.receiver.segment_bytes())
+    }
+
+    /// What its sender found to be sent again in vain; none if it does not look for it.
+    pub(super) fn spurious_measures(&self) -> Option<SpuriousMeasures> {
+        let (now, before) = (self.sender.counters(), &self.at_warmup.0);
+        self.sender.detects_spurious().then(|| SpuriousMeasures {
+            spurious_timeouts: now.spurious_timeouts - before.spurious_timeouts,
+            spurious_fast_retransmits: now.spurious_fast_retransmits - before.spurious_fast_retransmits,
+        })
     }
 
     /// Payload that arrived in order since the end of the warm-up.

@@ -39,7 +39,7 @@ pub(crate) use results::Books;
 use crate::kernel::{Span, Time};
 use crate::observe::{
     ConnectionMeasures, Delays, FlowEvent, FlowMeasures, FlowSample, MessageSample, Meter, ProgressMeasures,
-    RtpMeasures, RunningCounts,
+    RtpMeasures, RunningCounts, SpuriousMeasures,
 };
 use crate::routing::Notice;
 use crate::wire::tcp;
@@ -206,6 +206,8 @@ pub struct FlowReport {
     pub rtp: Option<RtpMeasures>,
     /// What is measured of the flow's progress; none if that was not asked for.
     pub progress: Option<ProgressMeasures>,
+    /// What its sender found to be sent again in vain; none if it does not look for it.
+    pub spurious: Option<SpuriousMeasures>,
     /// How long what it sends took; none if it sends no datagrams.
     pub delays: Option<Delays>,
     /// Payload bytes that byte streams delivered in the window; none if the flow sends datagrams, which
@@ -223,6 +225,7 @@ impl FlowReport {
             connection: None,
             rtp: None,
             progress: None,
+            spurious: None,
             delays: None,
             stream_bytes: None,
             transfer_sent_bytes: 0,

@@ -4,8 +4,8 @@ use super::{Flow, FlowReport};
 use crate::kernel::Time;
 use crate::observe::{
     ConnectionTotals, CostTotals, DelayHistogram, FlowCost, FlowMeasures, FlowResult, LoadTotals, MacCount,
-    MessageTotals, Meter, ProgressTotals, Receptions, Routes, RunTotals, TimelinessTotals, Timely,
-    VoiceTotals, WebTotals,
+    MessageTotals, Meter, ProgressTotals, Receptions, Routes, RunTotals, SpuriousTotals, TimelinessTotals,
+    Timely, VoiceTotals, WebTotals,
 };
 use crate::scenario::Scenario;
 use crate::topology::PathMeasures;
@@ -61,6 +61,7 @@ impl Books<'_> {
             routes: meter.cached_routes.totals(),
             holds: meter.cached_routes.hold_totals(),
             progress: ProgressTotals::of(flows.iter().filter_map(|flow| flow.progress)),
+            spurious: SpuriousTotals::of(flows.iter().filter_map(|flow| flow.spurious)),
             timeliness: TimelinessTotals::of(&timely.iter().flatten().collect::<Vec<_>>()),
             shares: meter.shares.totals(),
             energy: None,
@@ -89,6 +90,7 @@ impl Books<'_> {
             connection: report.connection,
             rtp: report.rtp,
             progress: report.progress,
+            spurious: report.spurious,
             timeliness: None,
             cost: FlowCost::default(),
             path: None,

@@ -128,6 +128,7 @@ impl Flow for Transfer {
             rtp: None,
             delays: None,
             progress: self.progress.as_ref().map(|progress| progress.measures(last)),
+            spurious: self.connection.spurious_measures(),
             stream_bytes: Some(self.connection.delivered_bytes()),
             transfer_sent_bytes: self.connection.sent_bytes(),
         }

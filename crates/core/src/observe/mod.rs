@@ -81,6 +81,9 @@ pub struct FlowResult {
     /// What is measured of its progress; left out where that was not asked for.
     #[serde(flatten)]
     pub progress: Option<ProgressMeasures>,
+    /// Its spurious retransmissions; left out where its sender looks for none.
+    #[serde(flatten)]
+    pub spurious: Option<SpuriousMeasures>,
     /// What of it comes in time; left out where it has no deadline.
     #[serde(flatten)]
     pub timeliness: Option<TimelinessMeasures>,
@@ -96,6 +99,38 @@ pub struct FlowResult {
     /// How far its rates are from an oracle's; left out where that is not measured.
     #[serde(flatten)]
     pub rates: Option<RateMeasures>,
+}
+
+/// What the sender of a TCP flow found to be sent again in vain.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct SpuriousMeasures {
+    /// Time-outs in the window.
+    pub spurious_timeouts: u64,
+    /// Fast retransmits in the window.
+    pub spurious_fast_retransmits: u64,
+}
+
+/// What the senders of all TCP flows found to be sent again in vain.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct SpuriousTotals {
+    /// Sum of their `spurious_timeouts`.
+    pub tcp_spurious_timeouts: u64,
+    /// Sum of their `spurious_fast_retransmits`.
+    pub tcp_spurious_fast_retransmits: u64,
+}
+
+impl SpuriousTotals {
+    /// The totals of these flows; none without a flow.
+    pub fn of(flows: impl Iterator<Item = SpuriousMeasures>) -> Option<SpuriousTotals> {
+        flows.fold(None, |totals: Option<SpuriousTotals>, flow| {
+            let SpuriousTotals { tcp_spurious_timeouts, tcp_spurious_fast_retransmits } =
+                totals.unwrap_or_default();
+            Some(SpuriousTotals {
+                tcp_spurious_timeouts: tcp_spurious_timeouts + flow.spurious_timeouts,
+                tcp_spurious_fast_retransmits: tcp_spurious_fast_retransmits + flow.spurious_fast_retransmits,
+            })
+        })
+    }
 }
 
 /// What is measured of one TCP connection, whatever it carries.
@@ -331,6 +366,9 @@ pub struct RunTotals {
     /// What is measured of the progress of TCP flows; left out where that was not asked for.
     #[serde(flatten)]
     pub progress: Option<ProgressTotals>,
+    /// The spurious retransmissions of TCP flows; left out where no sender looks for them.
+    #[serde(flatten)]
+    pub spurious: Option<SpuriousTotals>,
     /// What of the flows with a deadline comes in time; left out where none has one.
     #[serde(flatten)]
     pub timeliness: Option<TimelinessTotals>,

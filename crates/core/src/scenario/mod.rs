@@ -9,6 +9,8 @@ use crate::radio::{
     Capture, EnergySpec, Errors, NodeRadio, PathLossKind, Propagation, Surroundings, WallSpec,
 };
 
+use crate::transport::tcp::SpuriousDetection;
+
 mod flow;
 mod line;
 mod links;
@@ -120,6 +122,7 @@ impl Scenario {
         self.check_surroundings()?;
         self.check_mac()?;
         self.check_queue()?;
+        self.check_tcp()?;
         self.check_probing()?;
         let wrong = |field: &str, found: String, wanted: String| {
             let about = if field == "nodes" { About::Nodes } else { About::Value };
@@ -260,6 +263,20 @@ impl Scenario {
         })
     }
 
+    /// Eifel looks at time stamps, and D-SACK is a form of SACK.
+    fn check_tcp(&self) -> Result<(), ScenarioError> {
+        let tcp = &self.params.tcp;
+        let (field, found, wanted) = if tcp.spurious == SpuriousDetection::Eifel && !tcp.timestamps {
+            ("tcp.spurious", "eifel", "tcp.timestamps = true with it, or \"f-rto\", which needs none")
+        } else if tcp.dsack && !tcp.sack {
+            ("tcp.dsack", "true", "tcp.sack = true with it")
+        } else {
+            return Ok(());
+        };
+        let (found, wanted) = (found.to_owned(), wanted.to_owned());
+        Err(ScenarioError::Unusable { about: About::Value, field: field.to_owned(), found, wanted })
+    }
+
     /// RED's thresholds fit each other.
     fn check_queue(&self) -> Result<(), ScenarioError> {
         let queue = &self.params.queue;
@@ -340,6 +357,9 @@ mod tests {
         assert!(
             complaint(|s| s.params.queue.red_min_threshold = 15.0).starts_with("queue.red_max_threshold")
         );
+        assert!(complaint(|s| s.params.tcp.dsack = true).starts_with("tcp.dsack: found true"));
+        let eifel = |s: &mut Scenario| s.params.tcp.spurious = SpuriousDetection::Eifel;
+        assert!(complaint(eifel).starts_with("tcp.spurious: found eifel, wanted tcp.timestamps"));
         assert!(complaint(|s| s.params.mac.cca_time_us = 21.0).starts_with("mac.cca_time_us"));
         let wide = FlowKind::Tcp { bytes: None, window: Some(100_000), segment_bytes: None };
         assert!(complaint(|s| s.flows[0].kind = wide.clone()).starts_with("flows[0].window: found 100000"));

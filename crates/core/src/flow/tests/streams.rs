@@ -59,6 +59,19 @@ fn a_lost_segment_is_sent_again_and_all_bytes_arrive_once() {
     assert_eq!(pair.lines(&["closes"]).len(), 1);
 }
 
+/// The first three segments take two seconds longer, and so does the first one's second copy, which the timer
+/// sends at 2100. The first ACK bears the stamp of 1100.
+#[test]
+fn a_transfer_reports_spurious_timeouts_if_its_sender_looks_for_them() {
+    for (name, found) in [("eifel", Some((1, 0))), ("sack", None)] {
+        let mut pair = with_sender(name, Some(7000)).faults("tcp", 1..5, Fault::Delay(2000));
+        pair.run(10_000);
+        let found_here = pair.report().spurious;
+        let counts = found_here.map(|each| (each.spurious_timeouts, each.spurious_fast_retransmits));
+        assert_eq!((counts, of_tcp(pair.measures()).timeouts), (found, 1), "{name}");
+    }
+}
+
 /// The RTO is a second at first and doubles: 1 s, 2 s and 4 s after the first SYN.
 #[test]
 fn timeouts_in_a_row_are_counted_until_an_ack() {

@@ -3,8 +3,10 @@
 use super::*;
 
 /// All measures of flows, by the kinds of flows that have them.
-pub const FLOWS: &[Group] =
-    &[TCP, CONNECTION, PROGRESS, CBR, MESSAGE, VIDEO, VOICE, RTP, TIMELY, WEB, COST, PATH, ROUTE, RATES];
+pub const FLOWS: &[Group] = &[
+    TCP, CONNECTION, PROGRESS, SPURIOUS, CBR, MESSAGE, VIDEO, VOICE, RTP, TIMELY, WEB, COST, PATH, ROUTE,
+    RATES,
+];
 
 const EQ2_GOODPUT: Measure =
     measure("eq2_goodput_bps", "goodput by eq. 2 of Choi and Yoo", BIT_RATE, Higher).detail();
@@ -48,6 +50,16 @@ const PROGRESS: Group = Group {
     flows: &["tcp"],
     needs: "tcp.allowed_pause_s above 0",
     measures: &[measure("unsmoothness", "unsmoothness", RATIO, Lower).optional()],
+};
+
+const SPURIOUS: Group = Group {
+    title: "Spurious retransmissions",
+    flows: &["tcp"],
+    needs: "tcp.spurious",
+    measures: &[
+        measure("spurious_timeouts", "spurious timeouts", COUNT, Lower),
+        measure("spurious_fast_retransmits", "spurious fast retransmits", COUNT, Lower).detail(),
+    ],
 };
 
 const CBR: Group = Group {

@@ -7,6 +7,7 @@ pub const TOTALS: &[Group] = &[
     TCP,
     CONNECTION,
     PROGRESS,
+    SPURIOUS,
     CBR,
     MESSAGE,
     VIDEO,
@@ -58,6 +59,16 @@ const PROGRESS: Group = Group {
     needs: "tcp.allowed_pause_s above 0",
     measures: &[
         measure("tcp_unsmoothness_max", "unsmoothness of the worst TCP flow", RATIO, Lower).optional()
+    ],
+};
+
+const SPURIOUS: Group = Group {
+    title: "Spurious retransmissions of TCP flows",
+    flows: &["tcp"],
+    needs: "tcp.spurious",
+    measures: &[
+        measure("tcp_spurious_timeouts", "spurious TCP timeouts", COUNT, Lower),
+        measure("tcp_spurious_fast_retransmits", "spurious TCP fast retransmits", COUNT, Lower).detail(),
     ],
 };
 

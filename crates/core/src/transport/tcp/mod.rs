@@ -10,6 +10,7 @@
 //! | `sender/recovery.rs` | what duplicate and partial ACKs send again |
 //! | `sender/own_recovery.rs` | what congestion controls send again that repair losses themselves |
 //! | `sender/ecn.rs` | what marks of congestion do to the window |
+//! | `sender/spurious.rs` | what was sent again in vain: Eifel, F-RTO |
 //! | `sender/frozen.rs` | a sender that sends nothing but probes |
 //! | `congestion/` | `cwnd` and `ssthresh`: a contract, and Reno, Tahoe, Vegas, CUBIC behind it |
 //! | `route_failure/` | what a sender knows of routes: a contract, and ELFN, TCP-F, TCP-BuS, ATCP and others behind it |
@@ -18,7 +19,7 @@
 //! | `backlog.rs` | what the application has handed over, cut into segments |
 //! | `receiver.rs` | reassembly, acknowledgements now or later, SACK blocks, time stamps |
 //!
-//! What is implemented and what is not is in docs/models/tcp.md, which also numbers the deviations, 1 to 37,
+//! What is implemented and what is not is in docs/models/tcp.md, which also numbers the deviations, 1 to 41,
 //! each with its clause.
 
 mod backlog;
@@ -34,7 +35,7 @@ mod tests;
 
 pub use params::{
     BackoffEnd, BaseStationMode, NamedSender, RouteFailureScheme, RtoPolicy, SENDER_NAMES, SENDERS,
-    TcpParams, TcpVariant, VegasRules, WindowReduction,
+    SpuriousDetection, TcpParams, TcpVariant, VegasRules, WindowReduction,
 };
 pub use receiver::{Receiver, ReceiverCounters};
 pub use sender::{Sender, SenderCounters};

@@ -74,6 +74,18 @@ choices! {
 }
 
 choices! {
+    /// How a sender finds out that what it sent again was delayed and not lost.
+    pub enum SpuriousDetection {
+        /// Not at all.
+        None = "none",
+        /// By time stamps (RFC 3522).
+        Eifel = "eifel",
+        /// By the first two ACKs after a timeout (RFC 5682).
+        FRto = "f-rto",
+    }
+}
+
+choices! {
     /// What a base station does about segments that the radio behind it loses.
     pub enum BaseStationMode {
         /// Nothing.
@@ -237,6 +249,14 @@ params! {
         timestamp_bytes: u32 = 12, "byte", "RFC 7323 appendix A", [0.0, 40.0];
         /// Selective acknowledgements at the receiver, and pipe-based recovery in a sender other than Tahoe.
         sack: bool = false, "", "RFC 2018, RFC 6675";
+        /// With SACK: does the receiver report a segment that arrives again, in an ACK at once?
+        dsack: bool = false, "", "RFC 2883 §4; ns-2 generateDSacks_ (no)";
+
+        /// How the sender finds out that a timeout was spurious, which it then takes back (RFC 4015). Eifel
+        /// needs time stamps.
+        spurious: SpuriousDetection = SpuriousDetection::None, "", "RFC 3522, RFC 5682";
+        /// Eifel: is the window also restored if a fast retransmit was spurious?
+        eifel_fast_retransmit: bool = false, "", "RFC 4015 §3.1 (timeouts only); Ludwig and Katz 2000 (from memory: yes)";
 
         /// Do both ends support congestion marks in IP headers, so that queues can mark instead of dropping?
         ecn: bool = false, "", "RFC 3168";
@@ -308,6 +328,7 @@ senders! {
         rto_policy: RtoPolicy::Exponential,
         hold_down: false,
         route_failure: RouteFailureScheme::None,
+        spurious: SpuriousDetection::None,
     }
     "reno" {}
     "tahoe" { variant: TcpVariant::Tahoe }
@@ -321,6 +342,9 @@ senders! {
     "fixed-first" { rto_policy: RtoPolicy::FixedFirst }
     "growth" { rto_policy: RtoPolicy::Growth }
     "hold-down" { hold_down: true }
+    // RFC 4015 §4 asks for SACK or NewReno, RFC 3522 §3.3 for D-SACK.
+    "eifel" { sack: true, timestamps: true, dsack: true, spurious: SpuriousDetection::Eifel }
+    "f-rto" { sack: true, spurious: SpuriousDetection::FRto }
     "elfn" { route_failure: RouteFailureScheme::Elfn }
     "tcp-f" { route_failure: RouteFailureScheme::TcpF }
     "tcp-bus" { route_failure: RouteFailureScheme::TcpBus }

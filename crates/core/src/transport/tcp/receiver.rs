@@ -1,4 +1,4 @@
-//! The receiving end: reassembly, acknowledgements at once or delayed, SACK blocks.
+//! The receiving end: reassembly, acknowledgements at once or delayed, SACK and D-SACK blocks.
 
 use std::collections::VecDeque;
 
@@ -37,6 +37,8 @@ pub struct Receiver {
     held: VecDeque<Option<u32>>,
     /// The ranges of `held`, that which grew last first. Empty without SACK.
     ranges: SmallVec<[(u32, u32); 4]>,
+    /// The segment that the next ACK reports as a duplicate (RFC 2883).
+    repeated: Option<u32>,
     /// Segments in order whose ACK is delayed.
     unacknowledged: u32,
     /// When the delayed ACK goes out at the latest.
@@ -64,6 +66,7 @@ impl Receiver {
             next: 0,
             held: VecDeque::new(),
             ranges: SmallVec::new(),
+            repeated: None,
             unacknowledged: 0,
             deadline: Time::NEVER,
             echo: Time::ZERO,
@@ -99,7 +102,12 @@ impl Receiver {
         if self.counters.bytes_in_order > before {
             out.push(ReceiverOutput::InOrder(self.counters.bytes_in_order));
         }
-        if (fresh || !self.params.immediate_ack_for_duplicate) && self.may_delay(number) {
+        let may_delay = match self.repeated {
+            // RFC 2883 §4 (1): what is reported arrived last.
+            Some(_) => false,
+            None => fresh || !self.params.immediate_ack_for_duplicate,
+        };
+        if may_delay && self.may_delay(number) {
             self.unacknowledged += 1;
             if self.unacknowledged < self.params.delayed_ack_segments {
                 self.deadline = self.deadline.min(now + self.delay);
@@ -146,6 +154,11 @@ impl Receiver {
         let known = number < self.next
             || self.held.get((number - self.next) as usize).is_some_and(|held| held.is_some());
         self.counters.duplicates += u64::from(known);
+        if known && self.params.sack && self.params.dsack {
+            self.repeated = Some(number);
+            // RFC 2883 §4 (4): the block around it comes next.
+            self.note_range(number);
+        }
         if known || number - self.next >= self.params.window {
             return false;
         }
@@ -194,7 +207,9 @@ impl Receiver {
     fn acknowledge(&mut self, out: &mut Vec<ReceiverOutput>) {
         self.unacknowledged = 0;
         self.deadline = Time::NEVER;
-        let sack: SackBlocks = self.ranges.iter().take(SACK_BLOCKS_MAX).copied().collect();
+        let repeated = self.repeated.take().map(|number| (number, number + 1));
+        let blocks = repeated.into_iter().chain(self.ranges.iter().copied());
+        let sack: SackBlocks = blocks.take(SACK_BLOCKS_MAX).collect();
         let option = if sack.is_empty() { 0 } else { self.params.sack_option_bytes + 8 * sack.len() as u32 };
         let stamps = if self.params.timestamps { self.params.timestamp_bytes } else { 0 };
         let signs = AckSigns {

@@ -5,7 +5,8 @@ use super::{BackoffEnd, RtoPolicy, TcpParams};
 use crate::kernel::{Span, Time};
 
 /// Smoothed round-trip time and its mean deviation.
-enum Estimate {
+#[derive(Clone, Copy)]
+pub(super) enum Estimate {
     /// In nanoseconds, with an exact clock.
     Exact { srtt: u64, rttvar: u64 },
     /// In ticks: `srtt` in eighths, `rttvar` in quarters, as in 4.4BSD.
@@ -90,6 +91,35 @@ impl Rto {
         })
     }
 
+    /// The estimate, if there is one.
+    pub(super) fn estimate(&self) -> Option<Estimate> {
+        self.estimate
+    }
+
+    /// The first sample of new data after a spurious timeout, before which the estimate was `before`: the
+    /// estimate starts from the sample, or from what it was if that is longer.
+    // RFC 4015 §3.1, steps 0 and 11.
+    pub(super) fn start_anew(&mut self, before: Option<Estimate>, sent: Time, now: Time) {
+        self.estimate = None;
+        self.sample(sent, now);
+        let Some(fresh) = self.estimate.zip(before) else { return };
+        match fresh {
+            (
+                Estimate::Exact { srtt, rttvar },
+                Estimate::Exact { srtt: srtt_before, rttvar: rttvar_before },
+            ) => {
+                self.set_exact(srtt.max(srtt_before + 2 * EXACT_GRANULARITY.0), rttvar.max(rttvar_before));
+            }
+            (
+                Estimate::Ticks { srtt, rttvar },
+                Estimate::Ticks { srtt: srtt_before, rttvar: rttvar_before },
+            ) => {
+                self.set_ticks(srtt.max(srtt_before + (2 << 3)), rttvar.max(rttvar_before));
+            }
+            _ => {}
+        }
+    }
+
     /// A segment sent once, at `sent`, is acknowledged `now`. Ends the back-off (RFC 6298 §5, note after
     /// 5.7) under both rules.
     pub(super) fn sample(&mut self, sent: Time, now: Time) {
@@ -112,6 +142,10 @@ impl Rto {
             }
             _ => (rtt.0, rtt.0 / 2),
         };
+        self.set_exact(srtt, rttvar);
+    }
+
+    fn set_exact(&mut self, srtt: u64, rttvar: u64) {
         self.estimate = Some(Estimate::Exact { srtt, rttvar });
         self.base = Span(srtt + (4 * rttvar).max(EXACT_GRANULARITY.0));
     }
@@ -125,6 +159,10 @@ impl Rto {
             }
             _ => (rtt << 3, rtt << 1),
         };
+        self.set_ticks(srtt, rttvar);
+    }
+
+    fn set_ticks(&mut self, srtt: i64, rttvar: i64) {
         self.estimate = Some(Estimate::Ticks { srtt, rttvar });
         // srtt + 4 rttvar in eighths of a tick, the fraction cut off.
         self.base = self.tick * (((rttvar << 3) + srtt) >> 3) as u64;
@@ -368,6 +406,30 @@ mod tests {
                 assert_eq!(rto.value(), Span::from_millis(after), "{rto_policy:?}");
             }
         }
+    }
+
+    /// RFC 4015 §3.1, steps 0 and 11: the longer of what was and what the sample says, each by itself.
+    #[test]
+    fn after_a_spurious_timeout_the_estimate_starts_anew_but_not_below_what_it_was() {
+        // 100 ms without variance before, 2 · 1 ms above it, and half of 60 ms: 102 + 4 · 30.
+        // 100 ± 50 ms before, 300 ms: 300 + 4 · 150.
+        for (samples, rtt_ms, rto_ms, srtt_ms) in [(200, 60, 222, 102), (1, 300, 900, 300)] {
+            let mut rto = exact(0.0);
+            for _ in 0..samples {
+                sample(&mut rto, 0, 100);
+            }
+            let before = rto.estimate();
+            rto.back_off();
+            sample(&mut rto, 0, 3000);
+            rto.start_anew(before, Time(0), Time(rtt_ms * MS));
+            assert_eq!((rto.value(), rto.srtt()), (Span(rto_ms * MS), Some(Span(srtt_ms * MS))));
+        }
+        // In ticks of 10 ms: 6 before, so 8 and 4 · 3, where a sample of 5 says 5 and 4 · 2.5.
+        let mut rto = Rto::new(&TcpParams { rto_min_s: 0.0, ..TcpParams::ns_2_35() }, Span::ZERO);
+        sample(&mut rto, 0, 60);
+        let before = rto.estimate();
+        rto.start_anew(before, Time(0), Time(50 * MS));
+        assert_eq!((rto.value(), rto.srtt()), (Span(200 * MS), Some(Span(80 * MS))));
     }
 
     #[test]

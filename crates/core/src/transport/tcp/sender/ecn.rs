@@ -16,7 +16,7 @@ pub(super) enum Cause {
 }
 
 /// The last reduction of the window.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Reduction {
     cause: Cause,
     /// `sent_end` at that time: signs of congestion among what was sent before it have been answered.

@@ -8,6 +8,7 @@ mod ecn;
 mod frozen;
 mod own_recovery;
 mod recovery;
+mod spurious;
 mod timing;
 
 use super::backlog::Backlog;
@@ -21,6 +22,7 @@ use crate::wire::tcp::Segment;
 
 use ecn::{Cause, Reduction};
 use recovery::{Phase, Recovery};
+use spurious::{Signs, Spurious};
 use timing::Timing;
 
 /// What a sender has done. Segments include the SYN.
@@ -38,6 +40,10 @@ pub struct SenderCounters {
     pub fast_retransmits: u64,
     /// Reductions of the window for a mark of congestion.
     pub mark_reductions: u64,
+    /// Timeouts that it found to be spurious.
+    pub spurious_timeouts: u64,
+    /// Fast retransmits that it found to be spurious.
+    pub spurious_fast_retransmits: u64,
     /// Segments acknowledged, each once.
     pub segments_acked: u64,
     /// Bytes of payload acknowledged, each once.
@@ -68,6 +74,7 @@ pub struct Sender {
     timing: Timing,
     /// The last reduction of the window, for marks of congestion.
     reduction: Reduction,
+    spurious: Spurious,
     /// What it knows of route failures, and does about them.
     scheme: Box<dyn RouteFailure>,
     frozen: Option<Frozen>,
@@ -92,6 +99,7 @@ impl Sender {
             congestion,
             timing: Timing::new(),
             reduction: Reduction::default(),
+            spurious: Spurious::default(),
             scheme: route_failure::new(params),
             frozen: None,
             counters: SenderCounters::default(),
@@ -116,6 +124,7 @@ impl Sender {
             return;
         };
         self.show_ack(now, signs, out);
+        let repeats = self.hear_of_duplicate(*next, sack);
         let outstanding = self.una < self.sent_end;
         if *next < self.una || *next > self.sent_end || !outstanding {
             return;
@@ -125,8 +134,9 @@ impl Sender {
         if *next > self.una {
             out.push(Output::Acknowledged);
             self.scheme.handle_progress();
-            self.handle_new_ack(now, *next, (signs.echo, marked), out);
-        } else {
+            let signs = Signs { echo: signs.echo, ece: signs.ece, marked, repeats };
+            self.handle_new_ack(now, *next, (signs, sack), out);
+        } else if !self.judge_duplicate(now, (news, signs.ece), sack, out) {
             self.handle_duplicate_ack(now, news, out);
         }
     }
@@ -151,6 +161,7 @@ impl Sender {
             self.restart_timer(now);
             return;
         }
+        self.watch_timeout(now);
         self.recovery.begin_after_timeout(self.sent_end);
         self.scoreboard.clear();
         if self.una == 0 && self.params.first_loss_rules {
@@ -218,8 +229,15 @@ impl Sender {
         }
     }
 
-    fn handle_new_ack(&mut self, now: Time, next: u32, (echo, marked): (Time, bool), out: &mut Vec<Output>) {
-        if self.is_partial(next) {
+    fn handle_new_ack(
+        &mut self,
+        now: Time,
+        next: u32,
+        (signs, sack): (Signs, &[(u32, u32)]),
+        out: &mut Vec<Output>,
+    ) {
+        let spurious = self.judge_stamp(next, signs);
+        if spurious.is_none() && self.is_partial(next) {
             self.handle_partial_ack(now, next, out);
             return;
         }
@@ -231,28 +249,33 @@ impl Sender {
             self.begin_data();
         }
         if self.params.timer_after_sample {
-            self.take_sample(now, echo);
+            self.take_sample(now, signs.echo);
             self.restart_timer(now);
         } else {
             self.restart_timer(now);
-            self.take_sample(now, echo);
+            self.take_sample(now, signs.echo);
         }
         if std::mem::take(&mut self.timing.holds_for_mark) {
             self.timing.hold_until = now + self.rto.value();
         }
         ack.srtt = self.rto.srtt();
-        self.open_window(ack, marked);
+        match spurious.or_else(|| self.judge_second_ack(sack)) {
+            Some(sign) => self.take_back_at_ack(sign, ack, signs),
+            None => self.open_window(ack, signs.marked),
+        }
         if self.una == self.sent_end {
             self.timing.idle_since = now;
         }
-        if self.una >= self.recovery.recover_end && !marked {
+        if self.una >= self.recovery.recover_end && !signs.marked {
             self.timing.hold_until = Time::NEVER;
         }
         if self.una == self.backlog.end() {
             out.push(Output::Finished);
         }
-        self.repair_overdue(now, out);
-        self.transmit(now, out);
+        if !self.answer_first_ack(now, out) {
+            self.repair_overdue(now, out);
+            self.transmit(now, out);
+        }
     }
 
     // RFC 6298 §5.7: the SYN's timer expired, and the initial RTO is shorter than what data then begins with.
@@ -293,9 +316,9 @@ impl Sender {
     fn take_sample(&mut self, now: Time, echo: Time) {
         if echo != Time::NEVER {
             self.timing.stop_measuring();
-            self.rto.sample(echo, now);
+            self.sample(echo, now);
         } else if let Some(sent) = self.timing.measured(self.una) {
-            self.rto.sample(sent, now);
+            self.sample(sent, now);
         }
     }
 
@@ -393,6 +416,7 @@ impl Sender {
         }
         if retransmission {
             self.timing.resent(number);
+            self.note_resent(now);
         } else {
             self.sent_end = number + 1;
             self.timing.measure(number, now);

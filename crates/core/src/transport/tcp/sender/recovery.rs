@@ -211,6 +211,7 @@ impl Sender {
         if self.recovery.is_spared {
             self.recovery.reduced_end = before;
         } else {
+            self.watch_fast_retransmit(now);
             self.reduce_for_loss();
         }
         if !self.recovery.is_fast {

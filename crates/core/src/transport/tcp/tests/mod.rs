@@ -5,6 +5,7 @@ mod ecn;
 mod formulas;
 mod ns2;
 mod route_failure;
+mod spurious;
 mod timer;
 mod variants;
 
@@ -136,6 +137,8 @@ struct Pipe {
     log: Vec<(u64, u32)>,
     /// From one end to the other.
     delay: Span,
+    /// Nothing gets on before.
+    held_until: Time,
     /// Loses these transmissions, counted from zero.
     lost: Vec<usize>,
     /// Marks these transmissions, counted from zero.
@@ -157,6 +160,7 @@ impl Pipe {
             transmissions: BTreeMap::new(),
             log: Vec::new(),
             delay: Span::from_millis(50),
+            held_until: Time::ZERO,
             lost: Vec::new(),
             marked: Vec::new(),
             windows: Vec::new(),
@@ -196,8 +200,19 @@ impl Pipe {
                 }
             }
             self.order += 1;
-            self.under_way.insert((self.now + self.delay, self.order), (segment, ecn));
+            let arrival = self.now.max(self.held_until) + self.delay;
+            self.under_way.insert((arrival, self.order), (segment, ecn));
         }
+    }
+
+    /// Holds the path for a while: what is under way arrives so much later, in order, and what is sent
+    /// meanwhile after it.
+    fn hold(&mut self, millis: u64) -> &mut Pipe {
+        let span = Span::from_millis(millis);
+        self.held_until = self.now + span;
+        let under_way = std::mem::take(&mut self.under_way);
+        self.under_way = under_way.into_iter().map(|((at, n), packet)| ((at + span, n), packet)).collect();
+        self
     }
 
     /// Lets all happen that happens before `end_ms`.
