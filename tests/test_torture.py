@@ -105,7 +105,7 @@ def test_every_end_of_every_range_every_choice_and_kind_is_drawn_at_some_time() 
         "chain",
         "grid",
         "positions",
-        "waypoint",
+        *parameters.movement_schema(),
         "tracks",
         "flat",
     }

@@ -397,7 +397,7 @@ class _Drawing:
         nodes = rng.randint(LARGE_NODES, 2 * LARGE_NODES) if self.large else rng.randint(2, 18)
         # Networks are mostly connected whatever the radio reaches, and sometimes in pieces.
         spacing_m = _within(rng.uniform(0.5, 1.05) * self.range_m, 1e-3, 1e5)
-        kinds = {"waypoint": 4, "chain": 1, "grid": 1, "positions": 1, "areas": 1, "tracks": 2}
+        kinds = {"waypoint": 4, "chain": 1, "grid": 1, "positions": 1, "areas": 1, "tracks": 2, "model": 4}
         kind = rng.choices(list(kinds), list(kinds.values()))[0]
         match kind:
             case "areas":
@@ -417,6 +417,8 @@ class _Drawing:
         self.nodes = nodes
         if kind == "tracks":
             return self._tracks(width_m, height_m)
+        if kind == "model":
+            return self._model(nodes, width_m, height_m)
         if kind == "positions":
             places = [
                 [round(rng.uniform(-0.5, 0.5) * width_m, 1), round(rng.uniform(0, 1) * height_m, 1)]
@@ -431,7 +433,7 @@ class _Drawing:
             "pause_s": rng.choice([0.0, 0.0, 2.0, 30.0]),
         }
         waypoint |= self._changed(
-            parameters.waypoint_schema(), json.loads(_core.waypoint_defaults()), waypoint
+            parameters.movement_schema()["waypoint"], parameters.movement_defaults()["waypoint"], waypoint
         )
         waypoint["speed_min"] = min(waypoint.get("speed_min", 1.0), waypoint["speed_max"])
         if waypoint["speed_min"] == 0.0:
@@ -439,6 +441,30 @@ class _Drawing:
         if waypoint.get("boundary") == "wrap":
             waypoint["height_m"] = waypoint["width_m"]
         return {"waypoint": waypoint}
+
+    def _model(self, nodes: int, width_m: float, height_m: float) -> Fields:
+        """One of the other movement models, in a field that has room for what it needs."""
+        model = self.rng.choice([name for name in parameters.movement_schema() if name != "waypoint"])
+        side_m = max(width_m, height_m, 50.0)
+        given: Fields = {"nodes": nodes, "width_m": side_m, "height_m": side_m}
+        defaults = parameters.movement_defaults()[model]
+        given |= self._changed(parameters.movement_schema()[model], defaults, given)
+        full = {**defaults, **given}
+        # What has to fit the rest; steps are not so short that there is nothing but steps.
+        if {"speed_min", "speed_max"} <= full.keys():
+            given["speed_min"] = min(full["speed_min"], full["speed_max"])
+        given |= {name: max(full[name], 0.5) for name in ("step_s", "leg_s", "step_m") if name in full}
+        given |= {name: min(full[name], 40.0) for name in ("speed_mean", "speed_sd") if name in full}
+        given |= {name: min(full[name], nodes - 1) for name in ("at_entrance", "vehicles") if name in full}
+        given |= {
+            name: min(full[name], 0.4 * side_m)
+            for name in ("max_distance_m", "radius_m", "stage_m", "spread_m")
+            if name in full
+        }
+        if model == "disaster":
+            # Most legs have to end within the circle.
+            given["leg_s"] = min(given["leg_s"], 40.0 * given["radius_m"] / full["speed_max"])
+        return {model: given}
 
     def _tracks(self, width_m: float, height_m: float) -> Fields:
         """Where nodes are seen: with names, often with heights, and often they join and leave."""
@@ -520,7 +546,8 @@ class _Drawing:
         if kind == "web" and self.nodes >= 2:
             return {"web": self._web()}
         if kind == "random" and self.nodes >= 8:
-            return {"random": self._random(over_tcp=over_tcp, has_draws=kind_of_movement == "waypoint")}
+            has_draws = kind_of_movement in parameters.movement_schema()
+            return {"random": self._random(over_tcp=over_tcp, has_draws=has_draws)}
         listed = [self._flow(over_tcp=False) for _ in range(rng.randint(0 if over_tcp else 1, 5))]
         if over_tcp:
             listed += [self._flow(over_tcp=True) for _ in range(rng.choice([1, 1, 2, 4]))]

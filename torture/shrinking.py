@@ -8,14 +8,25 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from manetlab import Scenario
+from manetlab import Scenario, parameters
 from manetlab.errors import ManetlabError
 from torture.drawing import Fields
 
 PATIENCE_S = 60.0
 """For how long a scenario is made smaller, in s."""
 TABLES = ("movement", "traffic")
-PLAIN = ("routing", "profile", "seed", "replication", "warmup_s")
+PLAIN = (
+    "routing",
+    "profile",
+    "seed",
+    "replication",
+    "warmup_s",
+    "rates",
+    "radios",
+    "walls",
+    "failures",
+    "wired",
+)
 """Fields that may be left out."""
 
 
@@ -120,7 +131,7 @@ def _fewer_nodes(fields: Fields) -> Iterator[Fields]:
                         yield _with_nodes(fields, {kind: {**given, name: fewer}}, fewer * given[other])
             case "areas":
                 yield from _fewer_in_areas(fields, given)
-            case "chain" | "waypoint":
+            case _ if kind == "chain" or kind in parameters.movement_schema():
                 for fewer in _below(given.get("nodes", 1)):
                     yield _with_nodes(fields, {kind: {**given, "nodes": fewer}}, fewer)
 
@@ -189,7 +200,7 @@ def _written_out(fields: Fields) -> Iterator[Fields]:
             {name: value for name, value in flow.items() if value is not None} for flow in resolved.flows
         ]
         yield _with(fields, "traffic", {"flows": flows})
-    if movement.keys() & {"waypoint", "areas", "tracks"} and resolved.movement.nodes <= 50:
+    if movement.keys() & {*parameters.movement_schema(), "areas", "tracks"} and resolved.movement.nodes <= 50:
         places = [list(place) for place in resolved.movement.positions(0.0)]
         yield _with(fields, "movement", {"positions": places})
 

@@ -326,7 +326,7 @@ def standing(resolved: Resolved) -> str | None:
     movement, duration_s = resolved.movement, resolved.core["duration_s"]
     ends_s, begins_s = movement.ends_s, resolved.core["warmup_s"]
     source = resolved.scenario.movement
-    if ends_s == 0.0 or source.waypoint is not None or source.areas is not None:
+    if ends_s == 0.0 or source.drawn is not None or source.areas is not None:
         return None
     share = (duration_s - max(ends_s, begins_s)) / (duration_s - begins_s)
     if share <= STILL_SHARE:
@@ -344,7 +344,7 @@ def speeds(resolved: Resolved) -> str | None:
     """A sentence if nodes of a file move as nobody does, because times may be in another unit, else None."""
     movement, source = resolved.movement, resolved.scenario.movement
     ends_s = min(movement.ends_s, resolved.core["duration_s"])
-    if ends_s <= 0.0 or source.waypoint is not None or source.areas is not None:
+    if ends_s <= 0.0 or source.drawn is not None or source.areas is not None:
         return None
     looks = max(2, min(LOOKS, PLACES // movement.nodes))
     step_s = ends_s / looks

@@ -49,6 +49,7 @@ class Contents:
         heights_m: Lowest and greatest height when the run begins and ends, in m; None on flat fields.
         ends_s: When the movement ends, in s; 0 if nobody moves.
         speed_mean: Mean speed of a node, in m/s.
+        geometric_mobility: Mean relative speed of two nodes, over all pairs, in m/s; None with one node.
         come_and_go: How many nodes join or leave during the run.
         over_time: The network in the parts of the run.
         ceilings: What each flow can deliver at most.
@@ -61,6 +62,7 @@ class Contents:
     heights_m: tuple[float, float] | None
     ends_s: float
     speed_mean: float
+    geometric_mobility: float | None
     come_and_go: int
     over_time: list[Part]
     ceilings: list[Ceiling]
@@ -81,7 +83,10 @@ class Contents:
         if self.heights_m is not None:
             field += f", {self.heights_m[0]:g} to {self.heights_m[1]:g} m high"
         # Where nobody moves, what ends may be failures.
-        moves = f"movement: {self.speed_mean:.2f} m/s on average, which ends at {self.ends_s:g} s"
+        relative = ""
+        if self.geometric_mobility is not None:
+            relative = f", {self.geometric_mobility:.2f} m/s of two nodes relative to each other"
+        moves = f"movement: {self.speed_mean:.2f} m/s on average{relative}, which ends at {self.ends_s:g} s"
         if not self.speed_mean:
             moves = "movement: nobody moves"
         lines = [field, moves]
@@ -109,6 +114,7 @@ def contents(resolved: Resolved) -> Contents:
         (min(heights), max(heights)) if movement.has_heights else None,
         movement.ends_s,
         whole["speed_mean"],
+        whole["geometric_mobility"],
         sum(bool(stays) for stays in movement.stays),
         [
             Part(from_s, until_s, part["degree_mean"], part["partitioned_pairs"])

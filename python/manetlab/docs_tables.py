@@ -37,7 +37,16 @@ SECTIONS = {
     "rtp": ("RTP, at both ends", "models/rtp.md"),
     "throttle": ("Ingress throttling", "models/throttling.md"),
     "web": ("Web sessions", "models/web.md"),
-    "waypoint": ("Random waypoint movement", "models/mobility.md"),
+    "waypoint": ("Random waypoint movement", "models/mobility.md#random-waypoint"),
+    "gauss_markov": ("Gauss-Markov movement", "models/mobility.md#gauss-markov"),
+    "angular_gauss_markov": ("BonnMotion's Gauss-Markov movement", "models/mobility.md#gauss-markov"),
+    "rpgm": ("Movement in groups", "models/mobility.md#reference-point-group-mobility"),
+    "manhattan": ("Movement along streets", "models/mobility.md#manhattan"),
+    "random_direction": ("Movement from edge to edge", "models/mobility.md#random-direction-and-random-walk"),
+    "random_walk": ("Random walk", "models/mobility.md#random-direction-and-random-walk"),
+    "conference": ("A conference", "models/mobility.md#conference-event-and-disaster"),
+    "event": ("An event", "models/mobility.md#conference-event-and-disaster"),
+    "disaster": ("A disaster", "models/mobility.md#conference-event-and-disaster"),
 }
 """What each section is, and the page of its model."""
 
@@ -49,8 +58,9 @@ HEAD = """\
 A parameter is named by section and name. `--set mac.rts_threshold_bytes=0` changes one on the command line,
 in TOML it is in its section (`[mac]`), and in Python it is `mac={"rts_threshold_bytes": 0}`. The columns
 after the name are the values of the [profiles](models/profiles.md); `manetlab scenario show` prints the
-values of a scenario and what set each of them. The parameters of `waypoint` are written under
-`[movement.waypoint]`, those of `web` under `[traffic.web]`; they have one default in all profiles.
+values of a scenario and what set each of them. The parameters of movement models, such as `waypoint`, are
+written under `[movement.waypoint]`, those of `web` under `[traffic.web]`; they have one default in all
+profiles. The source `decision` is a decision of manetlab's; `from memory`: of a paper that could not be read.
 """
 
 
@@ -61,8 +71,9 @@ def parameters_page() -> str:
     for section, known in parameters.schema().items():
         values = {name: profile[section] for name, profile in profiles.items()}
         parts.append(_section(section, known.values(), values))
-    waypoint = {"default": json.loads(_core.waypoint_defaults())}
-    parts.append(_section("waypoint", parameters.waypoint_schema().values(), waypoint))
+    for model, of_model in parameters.movement_schema().items():
+        default = {"default": parameters.movement_defaults()[model]}
+        parts.append(_section(model, of_model.values(), default))
     web = {"default": json.loads(_core.web_defaults())}
     parts.append(_section("web", parameters.web_schema().values(), web))
     parts += [_senders(), *_routing_sets()]

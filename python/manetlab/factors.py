@@ -65,8 +65,11 @@ def _name(key: str) -> tuple[str, str]:
     if key in NAMES:
         return NAMES[key], unit
     section, _, name = key.rpartition(".")
-    drawn = {"movement.waypoint": parameters.waypoint_schema, "traffic.web": parameters.web_schema}
-    if section in drawn and name in (of_draw := drawn[section]()):
+    parent, _, table = section.partition(".")
+    of_draw = parameters.movement_schema().get(table, {}) if parent == "movement" else {}
+    if section == "traffic.web":
+        of_draw = parameters.web_schema()
+    if name in of_draw:
         return _spoken(of_draw[name].meaning), unit
     if (known := parameters.schema().get(section, {}).get(name)) is not None:
         return known.key, unit

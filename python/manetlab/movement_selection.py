@@ -54,7 +54,7 @@ Pairs = list[tuple[int, int]]
 
 def find(
     pattern: RandomTraffic,
-    source: Mapping[str, Any] | _core.Movement,
+    source: tuple[str, Mapping[str, Any]] | _core.Movement,
     params: Mapping[str, Any],
     window_s: tuple[float, float],
     streams: tuple[int, int],
@@ -64,7 +64,7 @@ def find(
 
     Args:
         pattern: How many flows, and what their paths keep.
-        source: The parameters of random waypoint, of which draws are made, or a movement that is not drawn,
+        source: A movement model and its parameters, of which draws are made, or a movement that is not drawn,
             of which only the pairs are searched.
         params: The parameters, which say how far a link reaches.
         window_s: The beginning and the end of the measurement window, in s.
@@ -81,8 +81,8 @@ def find(
         draws = 1
         found = _core.search_movement(source, json.dumps(params), window_s, wanted)
     else:
-        given = json.dumps(source)
-        found = _core.search_waypoint(given, json.dumps(params), window_s, streams, wanted, draws)
+        model = (source[0], json.dumps(source[1]))
+        found = _core.search_drawn(model, json.dumps(params), window_s, streams, wanted, draws)
     if found is None:
         raise _none_found(pattern, window_s, draws, where)
     draw, movement, pairs = found

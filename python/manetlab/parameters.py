@@ -112,9 +112,16 @@ def own_sections() -> tuple[str, ...]:
 
 
 @cache
-def waypoint_schema() -> dict[str, Parameter]:
-    """The parameters of random waypoint movement by name."""
-    return _by_section(json.loads(_core.waypoint_schema()))["waypoint"]
+def movement_schema() -> dict[str, dict[str, Parameter]]:
+    """The parameters of each movement model by name."""
+    return _by_section(json.loads(_core.movement_schema()))
+
+
+@cache
+def movement_defaults() -> dict[str, dict[str, Any]]:
+    """The defaults of each movement model by name."""
+    defaults: dict[str, dict[str, Any]] = json.loads(_core.movement_defaults())
+    return defaults
 
 
 @cache
@@ -218,13 +225,13 @@ def find(section: str, name: str, where: str) -> Parameter:
     return sections[section][name]
 
 
-def check_waypoint(values: Mapping[str, object], where: str) -> dict[str, Any]:
-    """The same parameters of random waypoint movement, each in its type.
+def check_movement(model: str, values: Mapping[str, object], where: str) -> dict[str, Any]:
+    """The same parameters of a movement model, each in its type.
 
     Raises:
         InputError: A key is unknown, or a value is not allowed.
     """
-    return _check_all(values, waypoint_schema(), "movement.waypoint", where)
+    return _check_all(values, movement_schema()[model], f"movement.{model}", where)
 
 
 def check_web(values: Mapping[str, object], where: str) -> dict[str, Any]:

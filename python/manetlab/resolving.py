@@ -267,14 +267,13 @@ def _movement(scenario: Scenario, params: Params) -> tuple[_core.Movement, Selec
     if pattern is None or pattern.hops is None:
         return _movement_given(scenario), None, None
     scenario.origin.check_draws(pattern.hops_draws)
-    waypoint = scenario.movement.waypoint
-    source: Mapping[str, Any] | _core.Movement
-    if waypoint is None:
+    source: tuple[str, dict[str, Any]] | _core.Movement
+    if (drawn := scenario.movement.drawn) is None:
         source = _movement_given(scenario)
         nodes = source.nodes
     else:
-        source = parameters.check_waypoint(waypoint, scenario.where)
-        nodes = {**json.loads(_core.waypoint_defaults()), **source}["nodes"]
+        source = (drawn[0], parameters.check_movement(*drawn, scenario.where))
+        nodes = {**parameters.movement_defaults()[drawn[0]], **source[1]}["nodes"]
     traffic.check_nodes(pattern, nodes, f"{scenario.where}: traffic.random")
     window_s, streams = (scenario.warmup_s, scenario.duration_s), (scenario.seed, scenario.replication)
     return movement_selection.find(pattern, source, params, window_s, streams, scenario.where)
@@ -292,10 +291,10 @@ def _movement_of_source(scenario: Scenario) -> _core.Movement:
         return movement_files.load(scenario.origin, name)
     if source.tracks is not None:
         return movement_files.of_tracks(source.tracks, f"{scenario.where}: movement.tracks")
-    if source.waypoint is not None:
-        checked = parameters.check_waypoint(source.waypoint, scenario.where)
+    if (drawn := source.drawn) is not None:
+        checked = parameters.check_movement(*drawn, scenario.where)
         streams = (scenario.seed, scenario.replication)
-        return _core.Movement.waypoint(json.dumps(checked), scenario.duration_s, *streams)
+        return _core.Movement.drawn(drawn[0], json.dumps(checked), scenario.duration_s, *streams)
     if source.chain is not None:
         return _core.Movement.grid(source.chain.nodes, 1, source.chain.spacing_m)
     if source.grid is not None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from manetlab import file_kinds, flows, live_page, movement_files, web
+from manetlab import file_kinds, flows, live_page, movement_files, presets, web
 from manetlab.errors import InputError, shown
 from manetlab.files import parse_toml, printable, read_bytes
 from manetlab.input_tables import InputTable, Place, integer, list_of, number, section, table, text
@@ -164,7 +164,8 @@ class Scenario(InputTable):
             raise InputError("not a scenario", where, shown(data), wanted, "see the fields of Scenario")
         file_kinds.refuse_campaign(data, where)
         file_kinds.refuse_field(data, where, "a scenario")
-        written = {key: long_form(key, value) for key, value in as_plain(data).items()}
+        given = presets.expanded(as_plain(data), where)
+        written = {key: long_form(key, value) for key, value in given.items()}
         for key in ("routing", "profile", "tcp"):
             if isinstance(several := written.get(key), list):
                 hint = (
@@ -216,7 +217,7 @@ class Scenario(InputTable):
             # A plain ValueError is Python's, of a number with thousands of digits.
             hint = "ns-2 files are given with --movement and --traffic"
             raise InputError("the scenario file is not TOML", str(path), str(error), "TOML", hint) from None
-        data = merged(data, changes or {})
+        data = presets.expanded(merged(data, changes or {}), str(path))
         for name, value in (assigned or {}).items():
             data = assign(data, name, value, str(path))
         return cls.build(data, printable(path), Origin(path.parent, (path,)))
@@ -254,7 +255,7 @@ class Scenario(InputTable):
         pattern = self.traffic.random
         if pattern is None:
             return False
-        near_ends = self.movement.waypoint is not None and pattern.cbr_within_hops is not None
+        near_ends = self.movement.drawn is not None and pattern.cbr_within_hops is not None
         return near_ends or pattern.hops is not None
 
     @property
@@ -267,7 +268,7 @@ class Scenario(InputTable):
     def has_movements(self) -> bool:
         """Whether each replication has a movement of its own: drawn from the seed, or from a file each."""
         source = self.movement
-        return source.waypoint is not None or source.areas is not None or source.files is not None
+        return source.drawn is not None or source.areas is not None or source.files is not None
 
     @property
     def alike(self) -> Scenario:

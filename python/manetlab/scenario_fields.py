@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from manetlab import flows, parameters, radio_units, web
+from manetlab import flows, parameters, presets, radio_units, web
 from manetlab.errors import InputError
 from manetlab.input_tables import Field
 from manetlab.scenario import Scenario
@@ -25,7 +25,7 @@ def known() -> tuple[str, ...]:
     """Every field of a scenario, nested ones with dots. Flows have ``*`` for their number."""
     nested: dict[str, Sequence[str]] = {
         "movement": tuple(MovementSource.fields),
-        "movement.waypoint": tuple(parameters.waypoint_schema()),
+        **{f"movement.{model}": tuple(names) for model, names in parameters.movement_schema().items()},
         "movement.chain": tuple(Chain.fields),
         "movement.grid": tuple(Grid.fields),
         "movement.areas": tuple(Areas.fields),
@@ -37,7 +37,7 @@ def known() -> tuple[str, ...]:
     }
     nested["tcp"] = ("sender", *nested["tcp"])
     nested["radio"] = (radio_units.DEVICE, *radio_units.FIELDS, *nested["radio"])
-    top = tuple(name for name in Scenario.fields if name not in REPLICATED)
+    top = (presets.KEY, *(name for name in Scenario.fields if name not in REPLICATED))
     return (*top, *(f"{parent}.{name}" for parent, names in nested.items() for name in names))
 
 
@@ -47,7 +47,7 @@ def units() -> dict[str, str]:
     declared: dict[str, Mapping[str, Field | ValueType]] = {
         "": Scenario.fields,
         "movement": MovementSource.fields,
-        "movement.waypoint": parameters.waypoint_schema(),
+        **{f"movement.{model}": known for model, known in parameters.movement_schema().items()},
         "movement.chain": Chain.fields,
         "movement.grid": Grid.fields,
         "movement.areas": Areas.fields,

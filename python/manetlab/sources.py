@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from manetlab import _core, flows
+from manetlab import _core, flows, parameters
 from manetlab.input_tables import (
     REQUIRED,
     Field,
@@ -161,6 +161,15 @@ class Track(InputTable):
                 refuse(place.at(name), f"{len(column)} values", wanted, "one value a sample")
 
 
+def _model(kind: str, name: str) -> Any:
+    """The field with the parameters of a movement model."""
+    return section(
+        f"{kind} movement made from the seed; its parameters are those of the section {name} "
+        "(`manetlab docs parameters` lists them).",
+        None,
+    )
+
+
 class MovementSource(InputTable):
     """Where the nodes are and where they go: exactly one of these."""
 
@@ -183,6 +192,15 @@ class MovementSource(InputTable):
         "(`manetlab scenario generate --help` lists them).",
         None,
     )
+    gauss_markov: dict[str, Any] | None = _model("Gauss-Markov", "gauss_markov")
+    angular_gauss_markov: dict[str, Any] | None = _model("BonnMotion's Gauss-Markov", "angular_gauss_markov")
+    rpgm: dict[str, Any] | None = _model("Reference point group", "rpgm")
+    manhattan: dict[str, Any] | None = _model("Manhattan", "manhattan")
+    random_direction: dict[str, Any] | None = _model("Random direction", "random_direction")
+    random_walk: dict[str, Any] | None = _model("Random walk", "random_walk")
+    conference: dict[str, Any] | None = _model("Conference", "conference")
+    event: dict[str, Any] | None = _model("Event", "event")
+    disaster: dict[str, Any] | None = _model("Disaster", "disaster")
     positions: list[tuple[float, float]] | None = list_of(
         "Nodes that do not move: a list of [x, y] in m.", PLACE, least=1, default=None
     )
@@ -203,6 +221,15 @@ class MovementSource(InputTable):
         "a flat field.",
         False,
     )
+
+    @property
+    def drawn(self) -> tuple[str, dict[str, Any]] | None:
+        """The movement model that movement is drawn from, with the parameters that are given."""
+        for model in parameters.movement_schema():
+            given: dict[str, Any] | None = getattr(self, model)
+            if given is not None:
+                return model, given
+        return None
 
     def _check(self, place: Place) -> None:
         ways = [name for name in self.fields if name not in (*ABOUT_FILES, "flat")]
@@ -457,7 +484,7 @@ class RandomTraffic(InputTable):
     )
     hops: int | None = integer(
         "The shortest path of each TCP, ADP and video flow and call, and of each CBR flow if cbr_ends is "
-        "apart, keeps this many hops in the measurement window: the first draw of random waypoint in which "
+        "apart, keeps this many hops in the measurement window: the first draw of the movement in which "
         "enough pairs of nodes do, or pairs of a movement that is not drawn. Selected scenarios are not a "
         "random sample.",
         1, 255, None,

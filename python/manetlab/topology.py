@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from manetlab import _core, links
+from manetlab import _core, links, parameters
 from manetlab.errors import InputError, shown
 from manetlab.resolving import Resolved
 from manetlab.scenario import Scenario
@@ -67,6 +67,8 @@ class TopologyReport:
         partitioned_time: Share of instants in which some pair of nodes has no path.
         degree_mean: Mean number of neighbours of a node.
         speed_mean: Mean speed of a node, in m/s.
+        geometric_mobility: Mean relative speed of two nodes, over all pairs, in m/s (Johansson et al. 1999);
+            None with a single node.
         link_changes_per_s: Links that came up or broke in the whole network, per second.
         link_lifetime_s: Time that links were up over links that broke, in s; None if none broke.
         grey_links: Share of links, when the window begins, over which 10 to 90 % of the frames are decoded,
@@ -96,6 +98,7 @@ class TopologyReport:
     partitioned_time: float
     degree_mean: float
     speed_mean: float
+    geometric_mobility: float | None
     link_changes_per_s: float
     link_lifetime_s: float | None
     grey_links: float | None
@@ -319,10 +322,10 @@ def report(scenario: Scenario | Resolved | str | Path, step_s: float = 1.0) -> T
     measures = json.loads(_core.topology(resolved.core_json(), resolved.movement, step_s))
     (west, south), (east, north) = measures.pop("corner_low_m"), measures.pop("corner_high_m")
     width_m, height_m = east - west, north - south
-    waypoint = _waypoint(resolved)
-    if waypoint is not None:
-        width_m, height_m = waypoint["width_m"], waypoint["height_m"]
-    range_m, warnings = measures["range_m"], _warnings(resolved, measures, waypoint)
+    drawn = _drawn(resolved)
+    if drawn is not None:
+        width_m, height_m = drawn[1]["width_m"], drawn[1]["height_m"]
+    range_m, warnings = measures["range_m"], _warnings(resolved, measures, drawn)
     return TopologyReport(
         nodes=resolved.movement.nodes,
         width_m=width_m,
@@ -439,14 +442,15 @@ def _check_pair(pair: Sequence[int], nodes: int, where: str) -> None:
         raise InputError("no such pair", where, shown(pair), f"two nodes from 0 to {nodes - 1}")
 
 
-def _waypoint(resolved: Resolved) -> dict[str, Any] | None:
-    """All parameters of the random waypoint movement, if that is the scenario's."""
-    parameters = resolved.scenario.movement.waypoint
-    return None if parameters is None else {**json.loads(_core.waypoint_defaults()), **parameters}
+def _drawn(resolved: Resolved) -> tuple[str, dict[str, Any]] | None:
+    """The scenario's movement model with all its parameters, if it has one."""
+    if (drawn := resolved.scenario.movement.drawn) is None:
+        return None
+    return drawn[0], {**parameters.movement_defaults()[drawn[0]], **drawn[1]}
 
 
 def _warnings(
-    resolved: Resolved, measures: Mapping[str, Any], waypoint: Mapping[str, Any] | None
+    resolved: Resolved, measures: Mapping[str, Any], drawn: tuple[str, Mapping[str, Any]] | None
 ) -> list[str]:
     """Objections to a scenario: about its flows' pairs of nodes, or about all pairs if it has no flows."""
     warnings: list[str] = [] if resolved.selection is None else [resolved.selection.note]
@@ -472,6 +476,7 @@ def _warnings(
             f"{100 * partitioned:.1f} % of {whose} have no path; above {100 * MOST_PARTITIONED:g} % "
             "results say more about partitions than about protocols (Kurkowski, Navidi and Camp 2006)"
         )
+    waypoint = drawn[1] if drawn is not None and drawn[0] == "waypoint" else None
     if waypoint is not None and waypoint["start"] != "stationary":
         warnings.append(
             'random waypoint starts uniformly (start = "uniform"); speeds fall and nodes cluster for '

@@ -19,7 +19,7 @@ mod tracks;
 mod traffic;
 
 use manetlab_core::kernel::MAX_TIME_S;
-use manetlab_core::mobility::waypoint::WaypointParams;
+use manetlab_core::mobility::Model;
 use manetlab_core::observe;
 use manetlab_core::profile as of_core;
 use manetlab_core::radio::{Propagation, RadioParams, Surroundings};
@@ -56,16 +56,17 @@ fn measures() -> PyResult<String> {
     json(&observe::measures::MeasureTable::new())
 }
 
-/// The parameters of random waypoint movement: a JSON list of objects.
+/// The parameters of all movement models, whose names are the sections: a JSON list of objects.
 #[pyfunction]
-fn waypoint_schema() -> PyResult<String> {
-    json(&WaypointParams::SCHEMA)
+fn movement_schema() -> PyResult<String> {
+    json(&Model::schema().collect::<Vec<_>>())
 }
 
-/// The defaults of random waypoint movement: a JSON object.
+/// The defaults of all movement models by name: a JSON object.
 #[pyfunction]
-fn waypoint_defaults() -> PyResult<String> {
-    json(&WaypointParams::default())
+fn movement_defaults() -> PyResult<String> {
+    let defaults = Model::defaults().map_err(|error| PyValueError::new_err(error.to_string()))?;
+    json(&defaults)
 }
 
 /// The names of the profiles.
@@ -193,8 +194,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(flow_schema, module)?)?;
     module.add_function(wrap_pyfunction!(measures, module)?)?;
-    module.add_function(wrap_pyfunction!(waypoint_schema, module)?)?;
-    module.add_function(wrap_pyfunction!(waypoint_defaults, module)?)?;
+    module.add_function(wrap_pyfunction!(movement_schema, module)?)?;
+    module.add_function(wrap_pyfunction!(movement_defaults, module)?)?;
     module.add_function(wrap_pyfunction!(profiles, module)?)?;
     module.add_function(wrap_pyfunction!(profile, module)?)?;
     module.add_function(wrap_pyfunction!(routings, module)?)?;
@@ -228,7 +229,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(topology::shortest_paths, module)?)?;
     module.add_function(wrap_pyfunction!(topology::path_hops, module)?)?;
     module.add_function(wrap_pyfunction!(topology::reach, module)?)?;
-    module.add_function(wrap_pyfunction!(topology::search_waypoint, module)?)?;
+    module.add_function(wrap_pyfunction!(topology::search_drawn, module)?)?;
     module.add_function(wrap_pyfunction!(topology::search_movement, module)?)?;
     Ok(())
 }

@@ -216,19 +216,20 @@ impl Movement {
         py.detach(|| movement::areas(&given, duration, &streams)).map(Movement::new).map_err(of_told)
     }
 
-    /// Random waypoint movement; `params_json` holds parameters of the section `waypoint`, the rest are
+    /// Movement of the model of that name; `params_json` holds parameters of its section, the rest are
     /// defaults.
     #[staticmethod]
-    fn waypoint(
+    fn drawn(
         py: Python<'_>,
+        model: &str,
         params_json: &str,
         duration_s: f64,
         seed: u64,
         replication: u64,
     ) -> PyResult<Movement> {
-        let params = movement::waypoint_params(params_json).map_err(of_told)?;
+        let model = movement::model(model, params_json).map_err(of_told)?;
         let (duration, streams) = (Span::from_secs(duration_s), Streams::new(seed, replication));
-        py.detach(|| movement::random(&params, duration, &streams)).map(Movement::new).map_err(of_told)
+        py.detach(|| movement::drawn(&model, duration, &streams)).map(Movement::new).map_err(of_told)
     }
 
     /// The movement as a file of ns-2, which reads back to the same movement.

@@ -1,14 +1,12 @@
 //! The topology that a movement makes, looked at without the interpreter's lock.
 
 use manetlab_core::kernel::{Span, Streams, Time};
-use manetlab_core::mobility::waypoint;
 use manetlab_core::scenario::{Links, Params, Scenario};
 use manetlab_core::topology::{
     Field, Hold, LinkRule, PathMeasures, Query, Searched, analyse, hop_times, hops_over_time,
     links_over_time, reach as reach_of, search,
 };
-use manetlab_resolver::movement::waypoint_params;
-use manetlab_resolver::{Told, paths};
+use manetlab_resolver::{movement, paths};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -221,26 +219,28 @@ fn found(searched: Searched) -> PyResult<Option<DrawFound>> {
     }
 }
 
-/// The first of `draws` draws of random waypoint, of the parameters `params_json`, in which pairs of nodes
-/// keep their hops in the window; draw 0 is the movement that these streams have without a search.
+/// The first of `draws` draws of a movement model, given by its name and its parameters as JSON, in which
+/// pairs of nodes keep their hops in the window; draw 0 is the movement that these streams have without a
+/// search.
 #[pyfunction]
-pub(crate) fn search_waypoint(
+pub(crate) fn search_drawn(
     py: Python<'_>,
-    waypoint_json: &str,
+    model: (String, String),
     params_json: &str,
     window_s: (f64, f64),
     streams: (u64, u64),
     wanted: Wanted,
     draws: u64,
 ) -> PyResult<Option<DrawFound>> {
-    let params = waypoint_params(waypoint_json).map_err(of_told)?;
+    let (name, json) = model;
+    let model = movement::model(&name, &json).map_err(of_told)?;
     let (field, (hops, share, units)) = (field(params_json, window_s)?, wanted);
     let of_run = Streams::new(streams.0, streams.1);
     let duration = Span::from_secs(window_s.1);
-    let draw = |number| waypoint::generate(&params, duration, &of_run.of_draw(number));
+    let draw = |number| movement::drawn(&model, duration, &of_run.of_draw(number));
     let searched =
         py.detach(|| search(draws, draw, field, Hold { hops, share }, &units, &mut || !interrupted()));
-    found(searched.map_err(|error| of_told(Told::of_waypoint(&error)))?)
+    found(searched.map_err(of_told)?)
 }
 
 /// The same among the pairs of one movement.

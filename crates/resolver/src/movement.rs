@@ -1,10 +1,9 @@
 //! Movement: generated, put together from samples, and with nodes that fail.
 
 use manetlab_core::kernel::{MAX_TIME_S, Span, Streams, Time};
-use manetlab_core::mobility::waypoint::{self, WaypointParams};
 use manetlab_core::mobility::{
-    Areas, Failure, Path, Point, Presence, Sample, Track, TrackError, Trajectory, areas as in_areas,
-    with_failures,
+    Areas, Failure, MAX_COMMANDS, Model, Path, Point, Presence, Sample, Track, TrackError, Trajectory,
+    areas as in_areas, with_failures,
 };
 use manetlab_core::topology::Graph;
 
@@ -16,30 +15,34 @@ use crate::told::{FROM_PYTHON, Told};
 /// The movement would fill the memory.
 pub fn areas(given: &Areas, duration: Span, streams: &Streams) -> Result<Vec<Trajectory>, Told> {
     let commands = given.commands(duration);
-    if commands > waypoint::MAX_COMMANDS {
+    if commands > MAX_COMMANDS {
         let hint = "ask for fewer nodes, a shorter run or a lower speed";
         return Err(Told::too_long(commands, "movement.areas", hint));
     }
     Ok(in_areas(given, duration, streams))
 }
 
-/// Random waypoint movement.
+/// Movement of a model.
 ///
 /// # Errors
 /// The parameters are out of range, do not fit each other, or would fill the memory.
-pub fn random(params: &WaypointParams, duration: Span, streams: &Streams) -> Result<Vec<Trajectory>, Told> {
-    waypoint::generate(params, duration, streams).map_err(|error| Told::of_waypoint(&error))
+pub fn drawn(model: &Model, duration: Span, streams: &Streams) -> Result<Vec<Trajectory>, Told> {
+    model.generate(duration, streams).map_err(|error| Told::of_model(&error, model.name()))
 }
 
-/// The parameters of random waypoint movement, as JSON; those that are missing are defaults.
+/// The movement model of that name with its parameters as JSON; those that are missing are defaults.
 ///
 /// # Errors
-/// They are none.
-pub fn waypoint_params(json: &str) -> Result<WaypointParams, Told> {
-    serde_json::from_str(json).map_err(|error| {
-        let what = "not the parameters of random waypoint";
-        Told::new(what, "waypoint", &error.to_string(), "its parameters", FROM_PYTHON)
-    })
+/// There is none, or they are none.
+pub fn model(name: &str, json: &str) -> Result<Model, Told> {
+    let told = |found: &str| {
+        let what = "not a movement model with its parameters";
+        Told::new(what, &format!("movement.{name}"), found, &Model::NAMES.join(", "), FROM_PYTHON)
+    };
+    match Model::read(name, json) {
+        Some(read) => read.map_err(|error| told(&error.to_string())),
+        None => Err(told(name)),
+    }
 }
 
 /// The same movement with nodes that fail in a run that ends then; the failures came from `place`.

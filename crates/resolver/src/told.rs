@@ -1,6 +1,7 @@
 //! The core's errors in manetlab's five parts.
 
-use manetlab_core::mobility::waypoint::{self, WaypointError};
+use manetlab_core::mobility::waypoint::WaypointError;
+use manetlab_core::mobility::{MAX_COMMANDS, ModelError};
 use manetlab_core::params::OutOfRange;
 use manetlab_core::scenario::{About, ScenarioError};
 use manetlab_core::traffic::{MAX_REPLIES, WebError};
@@ -92,8 +93,27 @@ impl Told {
         }
     }
 
+    /// What the movement model of that name says about its parameters.
+    pub fn of_model(error: &ModelError, name: &str) -> Told {
+        let place = format!("movement.{name}");
+        match error {
+            ModelError::OutOfRange(out) => Told::of_range(out, &place),
+            ModelError::Unfit(unfit) => Told::new(
+                &format!("{} cannot be used", unfit.field),
+                &place,
+                &unfit.found,
+                &unfit.wanted,
+                unfit.hint,
+            ),
+            ModelError::Waypoint(error) => Told::of_waypoint(error),
+            ModelError::TooLong(commands) => {
+                Told::too_long(*commands, &place, "ask for fewer nodes, a shorter run or longer steps")
+            }
+        }
+    }
+
     /// What the generator of random waypoint movement says about its parameters.
-    pub fn of_waypoint(error: &WaypointError) -> Told {
+    fn of_waypoint(error: &WaypointError) -> Told {
         let place = "movement.waypoint";
         match error {
             WaypointError::OutOfRange(out) => Told::of_range(out, place),
@@ -130,7 +150,7 @@ impl Told {
             "the movement would fill the memory",
             place,
             &format!("about {:.0} million changes of direction", commands / 1e6),
-            &format!("at most {:.0} million", waypoint::MAX_COMMANDS / 1e6),
+            &format!("at most {:.0} million", MAX_COMMANDS / 1e6),
             hint,
         )
     }

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use manetlab_core::kernel::{MAX_TIME_S, Span, Streams, Time};
-use manetlab_core::mobility::waypoint::{self, WaypointParams};
-use manetlab_core::mobility::{Areas, Failure, Path, Trajectory};
+use manetlab_core::mobility::waypoint;
+use manetlab_core::mobility::{Areas, Failure, Model, Path, Trajectory};
 use manetlab_core::profile;
 use manetlab_core::radio::{Propagation, RadioParams, Surroundings};
 use manetlab_core::scenario::{Flow, FlowKind, MAX_NODES, Params, RoutingKind};
@@ -87,8 +87,8 @@ fn of_names(call: &str, arguments: &Value) -> Option<Answered> {
         }
         "schema" => text(&Params::schema()),
         "flow_schema" => text(&Flow::SCHEMA).and_then(|every| value((every, text(&FlowKind::SCHEMA)?))),
-        "waypoint_schema" => text(&WaypointParams::SCHEMA),
-        "waypoint_defaults" => text(&WaypointParams::default()),
+        "movement_schema" => text(&Model::schema().collect::<Vec<_>>()),
+        "movement_defaults" => Model::defaults().map_err(Failed::from).and_then(|all| text(&all)),
         "web_schema" => text(&WebParams::SCHEMA),
         "web_defaults" => text(&WebParams::default()),
         "profiles" => value(profile::PROFILES),
@@ -132,12 +132,7 @@ fn of_movement(call: &str, arguments: &Value, data: &[u8]) -> Option<Answered> {
         "grid" => given(arguments)
             .map(|(columns, rows, spacing_m)| hold_trajectories(waypoint::grid(columns, rows, spacing_m))),
         "areas" => areas(arguments),
-        "waypoint" => {
-            given::<(String, f64, u64, u64)>(arguments).and_then(|(json, duration_s, seed, number)| {
-                let (params, streams) = (movement::waypoint_params(&json)?, Streams::new(seed, number));
-                Ok(hold_trajectories(movement::random(&params, Span::from_secs(duration_s), &streams)?))
-            })
-        }
+        "drawn" => drawn(arguments),
         "tracks" => tracks_as_data(arguments),
         "flattened" => given(arguments).and_then(|(number,)| {
             let (of_file, remarks) = movement_of(number)?;
@@ -161,6 +156,12 @@ fn of_movement(call: &str, arguments: &Value, data: &[u8]) -> Option<Answered> {
         ),
         _ => return None,
     })
+}
+
+fn drawn(arguments: &Value) -> Answered {
+    let (name, json, duration_s, seed, number): (String, String, f64, u64, u64) = given(arguments)?;
+    let (model, streams) = (movement::model(&name, &json)?, Streams::new(seed, number));
+    Ok(hold_trajectories(movement::drawn(&model, Span::from_secs(duration_s), &streams)?))
 }
 
 fn areas(arguments: &Value) -> Answered {
@@ -285,7 +286,7 @@ fn of_network(call: &str, arguments: &Value) -> Option<Answered> {
             text(&manetlab_resolver::checked(read(&scenario), &of_file.trajectories, &place)?)
         }),
         "shortest_paths" => shortest_paths(arguments),
-        "search_waypoint" => search_waypoint(arguments),
+        "search_drawn" => search_drawn(arguments),
         "search_movement" => search_movement(arguments),
         _ => return None,
     })
@@ -307,12 +308,12 @@ fn shortest_paths(arguments: &Value) -> Answered {
 /// A number of hops to hold, the least share of the window, and two draws for each pair that is wanted.
 type Wanted = (u32, f64, Vec<(f64, f64)>);
 
-fn search_waypoint(arguments: &Value) -> Answered {
-    type Arguments = (String, String, (f64, f64), (u64, u64), Wanted, u64);
-    let (waypoint, params, window_s, streams, (hops, share, units), draws): Arguments = given(arguments)?;
-    let (waypoint, params) = (movement::waypoint_params(&waypoint)?, read(&params)?);
+fn search_drawn(arguments: &Value) -> Answered {
+    type Arguments = ((String, String), String, (f64, f64), (u64, u64), Wanted, u64);
+    let (model, params, window_s, streams, (hops, share, units), draws): Arguments = given(arguments)?;
+    let (model, params) = (movement::model(&model.0, &model.1)?, read(&params)?);
     let (of_run, duration) = (Streams::new(streams.0, streams.1), Span::from_secs(window_s.1));
-    let draw = |number| movement::random(&waypoint, duration, &of_run.of_draw(number));
+    let draw = |number| movement::drawn(&model, duration, &of_run.of_draw(number));
     let field = paths::field(&params, window_s);
     found(search(draws, draw, field, Hold { hops, share }, &units, &mut || true)?)
 }
@@ -368,7 +369,7 @@ mod tests {
 
     #[test]
     fn failures_say_whose_they_are() {
-        let told = asked("waypoint", &json!([r#"{"speed_min": 9.0, "speed_max": 1.0}"#, 5.0, 1, 0]));
+        let told = asked("drawn", &json!(["waypoint", r#"{"speed_min": 9.0, "speed_max": 1.0}"#, 5.0, 1, 0]));
         let told = told.expect_err("speeds that cross").to_json();
         assert_eq!(told["told"][0], "the minimum speed is above the maximum");
         assert_eq!(

@@ -14,7 +14,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from manetlab import file_kinds, scenario_fields
+from manetlab import file_kinds, presets, scenario_fields
 from manetlab.campaign import family
 from manetlab.campaign.levels import Label, Level, check_apart, level_of, listed
 from manetlab.errors import InputError, shown
@@ -298,9 +298,12 @@ class Campaign:
 
     def fields_of(self, point: int, replication: int) -> dict[str, Any]:
         """The fields of the scenario of a point and replication, not yet checked."""
-        data: dict[str, Any] = dict(self.base)
-        for level in self._chosen(point):
-            for path, value in level.fields.items():
+        given = [each for level in self._chosen(point) for each in level.fields.items()]
+        # Whatever the order of the levels, a preset goes behind what they set.
+        named = {path: value for path, value in given if path == presets.KEY}
+        data = presets.expanded({**self.base, **named}, self.where)
+        for path, value in given:
+            if path != presets.KEY:
                 data = assign(data, path, value, self.where)
         movement = data.get("movement")
         if isinstance(movement, Mapping) and "files" in movement:

@@ -75,6 +75,21 @@ def _radios() -> Named:
     return [(name, f"{device.meaning}.") for name, device in DEVICES.items()]
 
 
+def _presets() -> Named:
+    from manetlab.presets import presets
+
+    for name, fields in presets().items():
+        yield name, ", ".join(f"{key} {shown}" for key, shown in _outline(fields)) + "."
+
+
+def _outline(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What a preset is, in a few words each."""
+    yield "movement", ", ".join(fields["movement"])
+    yield "range", f"{fields['radio']['range_m']:g} m"
+    yield "walls", str(len(fields.get("walls", [])))
+    yield "duration", f"{fields['duration_s']:g} s"
+
+
 def _sources() -> Named:
     from manetlab import flows
     from manetlab.sources import MovementSource, TrafficSource
@@ -116,6 +131,7 @@ LISTS: Mapping[str, tuple[str, Callable[[], Named]]] = {
     "sets": ("Parameter sets of routing protocols, for --routing and `routing`", _sets),
     "senders": ("TCP senders and the parameters that each sets, for --tcp and `tcp`", _senders),
     "radios": ("Radios whose power, thresholds and ranges `radio.device` sets", _radios),
+    "presets": ("Scenarios that have a name, for --preset and `preset`", _presets),
     "sources": ("Where movement and traffic come from, and the kinds of flows", _sources),
     "measures": ("Measures of a run, for --metric and a campaign's `metrics`", _measures),
     "profiles": ("Named sets of defaults, for --profile and `profile`", _profiles),

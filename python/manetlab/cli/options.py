@@ -60,6 +60,11 @@ PROFILE = click.option(
     help="Set of defaults; see `manetlab list profiles`. [rfc]",
     shell_complete=choices.complete("profiles"),
 )
+PRESET = click.option(
+    "--preset",
+    help="A scenario that has a name: conference, event or disaster.",
+    shell_complete=choices.complete("presets"),
+)
 DURATION = click.option("--duration", "duration_s", type=float, help="Length of the run, s.")
 WARMUP = click.option("--warmup", "warmup_s", type=float, help="Start of the measurement, s. [0]")
 SEED = click.option("--seed", type=int, help="Seed of all random streams. [1]")
@@ -143,7 +148,7 @@ def together(*decorators: Decorator) -> Decorator:
     return decorate
 
 
-DESCRIBED = together(movement(), traffic(), ROUTING, TCP, PROFILE, DURATION, WARMUP, SEED)
+DESCRIBED = together(PRESET, movement(), traffic(), ROUTING, TCP, PROFILE, DURATION, WARMUP, SEED)
 """What describes a scenario beside its file."""
 ANY_SCENARIO = together(
     click.argument(
@@ -182,7 +187,7 @@ def scenario_from(
     Raises:
         InputError: Something is missing, unknown or not allowed.
     """
-    from manetlab import movement_files
+    from manetlab import movement_files, presets
     from manetlab.scenario import Scenario
     from manetlab.scenario_data import assign
 
@@ -198,6 +203,7 @@ def scenario_from(
         return _of_script(scenario, written, assignments)
     if scenario is not None:
         return Scenario.load(scenario, written, assignments)
+    written = presets.expanded(written, "command line")
     for name, value in assignments.items():
         written = assign(written, name, value, "--set")
     if "movement" not in written:

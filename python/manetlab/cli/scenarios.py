@@ -599,6 +599,7 @@ def _print_report(report: TopologyReport) -> None:
         ("mean number of neighbours of the flows' ends", number(report.flow_degree_mean), ""),
         ("mean speed", number(report.speed_mean), "m/s"),
         ("mean speed of the flows' ends", number(report.flow_speed_mean), "m/s"),
+        ("geometric mobility", number(report.geometric_mobility), "m/s"),
         ("link changes", number(report.link_changes_per_s), "1/s"),
         ("mean lifetime of a link", number(report.link_lifetime_s, 1), "s"),
         ("grey links, when the measurement begins", percent(report.grey_links), "%"),

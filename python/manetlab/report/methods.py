@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from manetlab import _core, parameters, traffic
+from manetlab import _core, parameters, tables, traffic
 from manetlab.movement_files import expanded
 from manetlab.report import networks
 from manetlab.report.quantities import listed
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from manetlab.topology import TopologyReport
 
 STATIC = "none: nodes stand still"
+OF_FIELD = ("nodes", "width_m", "height_m")
+"""Parameters of movement models that have lines of their own."""
 MOST_FILES_NAMED = 20
 """Most movement files that the table names one by one."""
 
@@ -196,24 +198,27 @@ def _times(resolved: Resolved) -> str:
 
 
 def _field(resolved: Resolved) -> str:
-    drawn = resolved.scenario.movement.waypoint
+    drawn = resolved.scenario.movement.drawn
     if drawn is not None:
-        full = waypoint(drawn)
+        full = all_of(*drawn)
         return f"{full['width_m']:g} m × {full['height_m']:g} m"
     width, height = resolved.movement.bounds
     return f"positions and destinations up to {width:g} m × {height:g} m"
 
 
-def waypoint(given: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of random waypoint movement, with the defaults of those that are not given."""
-    return {**json.loads(_core.waypoint_defaults()), **parameters.check_waypoint(given, "movement.waypoint")}
+def all_of(model: str, given: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of a movement model, with the defaults of those that are not given."""
+    checked = parameters.check_movement(model, given, f"movement.{model}")
+    return {**parameters.movement_defaults()[model], **checked}
 
 
 def _mobility(resolved: Resolved) -> str:
     source = resolved.scenario.movement
     if source.waypoint is not None:
-        full = waypoint(source.waypoint)
+        full = all_of("waypoint", source.waypoint)
         return f"random waypoint, boundary {full['boundary']}, {full['start']} start"
+    if (drawn := source.drawn) is not None:
+        return f"{drawn[0].replace('_', ' ')}: {_values(*drawn, are_speeds=False)}"
     if source.file is not None:
         return f"one track: ns-2 file {source.file}, SHA-256 {resolved.movement.digest[:16]}…"
     if source.files is not None:
@@ -235,6 +240,16 @@ def _mobility(resolved: Resolved) -> str:
     return f"{STATIC}, at given positions"
 
 
+def _values(model: str, given: dict[str, Any], *, are_speeds: bool) -> str:
+    """The values of a movement model's parameters: those that are speeds, or all others but the field."""
+    full, known = all_of(model, given), parameters.movement_schema()[model]
+    return ", ".join(
+        f"{name} {tables.shown_value(full[name])} {each.unit}".rstrip()
+        for name, each in known.items()
+        if (each.unit == "m/s") == are_speeds and name not in OF_FIELD
+    )
+
+
 def _files(scenario: Scenario) -> str:
     """The movement files of the replications, each with the digest of its content."""
     names = expanded(scenario.movement.files or [], scenario.where, scenario.origin)
@@ -252,8 +267,10 @@ def _files(scenario: Scenario) -> str:
 
 def _speed(resolved: Resolved) -> str:
     source = resolved.scenario.movement
+    if (drawn := source.drawn) is not None and drawn[0] != "waypoint":
+        return _values(*drawn, are_speeds=True)
     if source.waypoint is not None:
-        full = waypoint(source.waypoint)
+        full = all_of("waypoint", source.waypoint)
         return f"{full['speed_min']:g} to {full['speed_max']:g} m/s, uniform; pause {full['pause_s']:g} s"
     if source.areas is not None:
         return f"{source.areas.speed_mps:g} m/s"

@@ -45,6 +45,8 @@ pub enum Purpose {
     Noise = 14,
     /// When nodes fail and come back.
     Failures = 15,
+    /// Where groups of nodes, and what they gather at, are and go.
+    Groups = 16,
 }
 
 /// All streams of one run: knows the seed and the replication, makes streams by node and purpose.
@@ -101,9 +103,25 @@ impl Stream {
         (self.0.next_u64() >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
     }
 
+    /// Uniform on (0, 1]: what a logarithm takes.
+    pub fn positive_unit(&mut self) -> f64 {
+        1.0 - self.unit()
+    }
+
     /// Uniform on [`low`, `high`).
     pub fn uniform(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.unit()
+    }
+
+    /// Standard normal, by the transformation of Box and Muller (1958).
+    pub fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * libm::log(self.positive_unit())).sqrt();
+        radius * libm::cos(2.0 * std::f64::consts::PI * self.unit())
+    }
+
+    /// Exponential with this mean.
+    pub fn exponential(&mut self, mean: f64) -> f64 {
+        -mean * libm::log(self.positive_unit())
     }
 
     /// Uniform on [0, `span`), in whole nanoseconds; zero for an empty span.

@@ -5,7 +5,7 @@
 //! gives no coordinates; those of docs/models/mobility.md keep every two nodes of neighbouring areas within
 //! ns-2's 250 m, and no area can be skipped.
 
-use super::{Command, Point, Trajectory, waypoint};
+use super::{Point, Trajectory, waypoint};
 use crate::kernel::{Purpose, Span, Stream, Streams};
 
 /// How many nodes stand where.
@@ -77,17 +77,6 @@ impl Areas {
         let walked = waypoint::bouncing_from(here, field, self.speed_mps, duration, stream);
         let commands = walked.into_iter().map(|command| command.shifted(Point { x: west, y: 0.0 })).collect();
         Trajectory::new(start, commands)
-    }
-}
-
-impl Command {
-    /// The same in a field whose near corner is at `by`.
-    fn shifted(self, by: Point) -> Command {
-        let moved = |to: Point| Point { x: to.x + by.x, y: to.y + by.y };
-        match self {
-            Command::GoTo { at, to, speed } => Command::GoTo { at, to: moved(to), speed },
-            Command::Jump { at, to } => Command::Jump { at, to: moved(to) },
-        }
     }
 }
 

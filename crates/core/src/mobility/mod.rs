@@ -5,16 +5,32 @@
 //! it: straight legs. There is one way from the first to the second, so a scenario that was generated,
 //! written to a file and read again moves its nodes bit by bit as before.
 //!
-//! *Deviations*: 1 to 6 in docs/models/mobility.md.
+//! *Deviations*: 1 to 9 in docs/models/mobility.md.
 
+mod angular_gauss_markov;
 mod areas;
+mod conference;
+mod course;
+mod disaster;
+mod drawn;
+mod event;
 mod failures;
+mod gauss_markov;
+mod geometric;
+mod manhattan;
+mod model;
 mod path;
+mod random_direction;
+mod random_walk;
+mod rpgm;
 mod track;
 pub mod waypoint;
 
 pub use areas::{Areas, areas};
+pub use drawn::{MAX_COMMANDS, Unfit};
 pub use failures::{Failure, FailureError, is_inside, with_failures};
+pub use geometric::geometric_mobility;
+pub use model::{Model, ModelError};
 pub use path::{Leg, Path};
 pub use track::{Height, Presence, Sample, Track, TrackError, TrackFault, heights_differ};
 
@@ -73,6 +89,15 @@ impl Command {
     pub fn at(&self) -> Time {
         match *self {
             Command::GoTo { at, .. } | Command::Jump { at, .. } => at,
+        }
+    }
+
+    /// The same in a field whose near corner is at `by`.
+    fn shifted(self, by: Point) -> Command {
+        let moved = |to: Point| Point { x: to.x + by.x, y: to.y + by.y };
+        match self {
+            Command::GoTo { at, to, speed } => Command::GoTo { at, to: moved(to), speed },
+            Command::Jump { at, to } => Command::Jump { at, to: moved(to) },
         }
     }
 }

@@ -19,7 +19,7 @@ mod rule;
 use serde::Serialize;
 
 use crate::kernel::{Span, Time};
-use crate::mobility::{Path, Trajectory};
+use crate::mobility::{Path, Trajectory, geometric_mobility};
 
 pub use graph::Graph;
 pub use holding::{Field, Held, Hold, Searched, search};
@@ -76,6 +76,8 @@ pub struct Topology {
     pub degree_mean: f64,
     /// Mean speed of a node, m/s; jumps are no speed.
     pub speed_mean: f64,
+    /// Mean relative speed of two nodes, over all pairs, m/s ([`geometric_mobility`]); none with one node.
+    pub geometric_mobility: Option<f64>,
     /// Links that came up or broke, per second.
     pub link_changes_per_s: f64,
     /// Time that links were up over links that broke, s; none if none broke.
@@ -136,6 +138,7 @@ pub fn analyse(query: &Query, keep_going: &mut dyn FnMut() -> bool) -> Option<To
     let totals = links.totals();
     let seconds = end.since(start).as_secs();
     let speeds: Vec<f64> = query.movement.iter().map(|of| links::way_in(of, start, end) / seconds).collect();
+    let paths: Vec<Path> = query.movement.iter().map(Path::new).collect();
     let ends = query.pairs.iter().flat_map(|&(src, dst)| [src, dst]);
     Some(Topology {
         instants,
@@ -145,6 +148,7 @@ pub fn analyse(query: &Query, keep_going: &mut dyn FnMut() -> bool) -> Option<To
         partitioned_time: sums.instants_apart as f64 / instants as f64,
         degree_mean: 2.0 * sums.links as f64 / (instants * nodes as u64) as f64,
         speed_mean: mean(&speeds).unwrap_or(0.0),
+        geometric_mobility: geometric_mobility(&paths, start, end),
         link_changes_per_s: (totals.made + totals.broken) as f64 / seconds,
         link_lifetime_s: (totals.broken > 0).then(|| totals.up_s / totals.broken as f64),
         pair_hops_mean: ratio(sums.asked_hops, sums.asked_connected),

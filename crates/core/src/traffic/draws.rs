@@ -2,32 +2,22 @@
 
 use crate::kernel::Stream;
 
-/// Uniform on (0, 1]: what a logarithm takes.
-fn positive_unit(stream: &mut Stream) -> f64 {
-    1.0 - stream.unit()
-}
-
-/// Exponential with this mean.
-pub(super) fn exponential(stream: &mut Stream, mean: f64) -> f64 {
-    -mean * libm::log(positive_unit(stream))
-}
-
 /// Pareto with this mean and shape, the shape above one.
 pub(super) fn pareto(stream: &mut Stream, mean: f64, shape: f64) -> f64 {
     let least = mean * (shape - 1.0) / shape;
-    least * libm::pow(positive_unit(stream), -1.0 / shape)
+    least * libm::pow(stream.positive_unit(), -1.0 / shape)
 }
 
 /// Log-normal, given the mean and the standard deviation of the variable itself, not of its logarithm.
 pub(super) fn log_normal(stream: &mut Stream, mean: f64, deviation: f64) -> f64 {
     let variance = libm::log1p((deviation / mean) * (deviation / mean));
     let location = libm::log(mean) - variance / 2.0;
-    libm::exp(location + variance.sqrt() * normal(stream))
+    libm::exp(location + variance.sqrt() * stream.normal())
 }
 
 /// Log-normal, given the median and the standard deviation of the logarithm.
 pub(super) fn log_normal_by_median(stream: &mut Stream, median: f64, sigma: f64) -> f64 {
-    median * libm::exp(sigma * normal(stream))
+    median * libm::exp(sigma * stream.normal())
 }
 
 /// Pareto with this shape, cut off below and above.
@@ -41,13 +31,7 @@ pub(super) fn geometric(stream: &mut Stream, mean: f64) -> u32 {
     if mean <= 1.0 {
         return 1;
     }
-    1 + (libm::log(positive_unit(stream)) / libm::log1p(-1.0 / mean)) as u32
-}
-
-/// Standard normal, by the transformation of Box and Muller (1958).
-fn normal(stream: &mut Stream) -> f64 {
-    let radius = (-2.0 * libm::log(positive_unit(stream))).sqrt();
-    radius * libm::cos(2.0 * std::f64::consts::PI * stream.unit())
+    1 + (libm::log(stream.positive_unit()) / libm::log1p(-1.0 / mean)) as u32
 }
 
 #[cfg(test)]
@@ -76,7 +60,7 @@ mod tests {
 
     #[test]
     fn draws_follow_their_distribution_functions() {
-        let found = distance(|stream| exponential(stream, 3.0), |x| 1.0 - libm::exp(-x / 3.0));
+        let found = distance(|stream| stream.exponential(3.0), |x| 1.0 - libm::exp(-x / 3.0));
         assert!(found < bound(), "exponential: {found}");
         // A mean of 3 with shape 1.5 begins at 1.
         let found = distance(|stream| pareto(stream, 3.0, 1.5), |x| 1.0 - libm::pow(x, -1.5));

@@ -1,7 +1,7 @@
 //! Bursts and silences of random length (ns-2's `Traffic/Exponential` and `Traffic/Pareto`).
 //! *Deviation*: 1 in docs/models/traffic.md.
 
-use super::draws::{exponential, pareto};
+use super::draws::pareto;
 use super::{Message, Source};
 use crate::kernel::{Span, Stream, Time};
 use crate::params::choices;
@@ -52,7 +52,7 @@ impl OnOffSource {
 
     fn draw(&mut self, mean_s: f64) -> Span {
         Span::from_secs(match self.params.durations {
-            Durations::Exponential => exponential(&mut self.stream, mean_s),
+            Durations::Exponential => self.stream.exponential(mean_s),
             Durations::Pareto => pareto(&mut self.stream, mean_s, self.params.shape),
         })
     }

@@ -1,6 +1,5 @@
 //! Packets at the events of a Poisson process.
 
-use super::draws::exponential;
 use super::{Message, Source};
 use crate::kernel::{Span, Stream, Time};
 
@@ -25,7 +24,7 @@ impl PoissonSource {
         max_packets: Option<u64>,
         mut stream: Stream,
     ) -> PoissonSource {
-        let next = start + Span::from_secs(exponential(&mut stream, mean_s));
+        let next = start + Span::from_secs(stream.exponential(mean_s));
         PoissonSource { bytes, mean_s, left: max_packets, stop, next, stream }
     }
 }
@@ -36,7 +35,7 @@ impl Source for PoissonSource {
     }
 
     fn handle_timeout(&mut self) -> Message {
-        self.next += Span::from_secs(exponential(&mut self.stream, self.mean_s));
+        self.next += Span::from_secs(self.stream.exponential(self.mean_s));
         self.left = self.left.map(|left| left - 1);
         Message { bytes: self.bytes, frame: None }
     }

@@ -114,9 +114,9 @@ class Movement(_Held):
         return Movement(_ask("areas", *arguments))
 
     @staticmethod
-    def waypoint(params_json: str, duration_s: float, seed: int, replication: int) -> Movement:
-        """Random waypoint movement."""
-        return Movement(_ask("waypoint", params_json, duration_s, seed, replication))
+    def drawn(model: str, params_json: str, duration_s: float, seed: int, replication: int) -> Movement:
+        """Movement of a model."""
+        return Movement(_ask("drawn", model, params_json, duration_s, seed, replication))
 
     def with_failures(
         self, failures_json: str, seed: int, replication: int, duration_s: float, place: str
@@ -179,14 +179,14 @@ def flow_schema() -> Any:
     return _ask("flow_schema")
 
 
-def waypoint_schema() -> Any:
-    """The parameters of random waypoint movement."""
-    return _ask("waypoint_schema")
+def movement_schema() -> Any:
+    """The parameters of all movement models."""
+    return _ask("movement_schema")
 
 
-def waypoint_defaults() -> Any:
-    """Their defaults."""
-    return _ask("waypoint_defaults")
+def movement_defaults() -> Any:
+    """Their defaults, by model."""
+    return _ask("movement_defaults")
 
 
 def web_schema() -> Any:
@@ -312,9 +312,9 @@ def shortest_paths(
     return _ask("shortest_paths", *network, movement._number, pairs, time_s)
 
 
-def search_waypoint(*arguments: Any) -> tuple[int, Movement, list[tuple[int, int]]] | None:
-    """The first draw of random waypoint in which pairs keep their hops."""
-    return _found(_ask("search_waypoint", *arguments))
+def search_drawn(*arguments: Any) -> tuple[int, Movement, list[tuple[int, int]]] | None:
+    """The first draw of a movement model in which pairs keep their hops."""
+    return _found(_ask("search_drawn", *arguments))
 
 
 def search_movement(

@@ -3,6 +3,7 @@
 use super::{Boundary, WaypointParams};
 use crate::kernel::Stream;
 use crate::mobility::Point;
+use crate::mobility::course::inside;
 
 /// A leg at time 0: where the node is on it, what is left to walk, and how fast.
 pub(super) struct Underway {
@@ -53,18 +54,15 @@ pub(super) fn underway(params: &WaypointParams, stream: &mut Stream) -> Underway
     };
     let done = stream.unit();
     let here = match params.boundary {
-        Boundary::Classic => inside(Point { x: from.x + done * leg.x, y: from.y + done * leg.y }, params),
+        Boundary::Classic => {
+            inside(Point { x: from.x + done * leg.x, y: from.y + done * leg.y }, params.corner())
+        }
         Boundary::Wrap | Boundary::Bounce => place(params, stream),
     };
     let left = Point { x: (1.0 - done) * leg.x, y: (1.0 - done) * leg.y };
     // Density in proportion to 1/v on [min, max], by inversion of its distribution function.
     let speed = params.speed_min * libm::pow(params.speed_max / params.speed_min, stream.unit());
     Underway { here, left, speed: speed.clamp(params.speed_min, params.speed_max) }
-}
-
-/// `point` moved into the field, against the rounding of sums.
-pub(super) fn inside(point: Point, params: &WaypointParams) -> Point {
-    Point { x: point.x.clamp(0.0, params.width_m), y: point.y.clamp(0.0, params.height_m) }
 }
 
 /// E[1/v] of a speed uniform on [min, max], in s/m: ln(max/min) / (max - min).

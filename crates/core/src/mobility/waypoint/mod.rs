@@ -39,23 +39,12 @@ mod walk;
 
 use thiserror::Error;
 
-use super::{Command, Point, Trajectory};
+use super::{Command, MAX_COMMANDS, Point, Trajectory};
 use crate::kernel::{Purpose, Span, Stream, Streams};
 use crate::params::{OutOfRange, choices, params};
 
+pub use super::course::Boundary;
 pub use placement::{chain, grid, uniform_static};
-
-choices! {
-    /// How destinations are drawn, and what happens at the edge of the field.
-    pub enum Boundary {
-        /// Destinations uniform in the field; no edge is ever met.
-        Classic = "classic",
-        /// Displacements uniform on [-L, L]²; leaves on one side, enters on the other. Square fields only.
-        Wrap = "wrap",
-        /// Displacements uniform on [-W, W] × [-H, H], mirrored at the edges.
-        Bounce = "bounce",
-    }
-}
 
 choices! {
     /// The state at time 0.
@@ -133,9 +122,6 @@ pub enum WaypointError {
     },
 }
 
-/// The most movement commands that are generated: each takes some 40 bytes while the run lasts.
-pub const MAX_COMMANDS: f64 = 5e7;
-
 impl WaypointParams {
     /// Checks ranges and combinations.
     ///
@@ -191,8 +177,18 @@ pub fn generate(
     if commands > MAX_COMMANDS {
         return Err(WaypointError::TooLong { commands });
     }
-    let walker = |node| walk::trajectory(params, duration, streams.stream(node, Purpose::Mobility));
+    let walker = |node| walk(params, duration, &mut streams.stream(node, Purpose::Mobility));
     Ok((0..params.nodes).map(walker).collect())
+}
+
+/// The trajectory of one node, which draws from `stream`; the parameters are valid.
+pub(super) fn walk(params: &WaypointParams, duration: Span, stream: &mut Stream) -> Trajectory {
+    walk::trajectory(params, duration, stream)
+}
+
+/// The mean distance of two points uniform in a field, which is given by its far corner, in m.
+pub(super) fn mean_distance_m(field: Point) -> f64 {
+    draw::mean_leg_m(&WaypointParams { width_m: field.x, height_m: field.y, ..WaypointParams::default() })
 }
 
 /// The commands of a node that walks to and fro in a field of its own, without pauses and at one speed. It
