@@ -124,7 +124,7 @@ def test_what_is_no_file_is_refused(name: str, cli: Cli, tmp_path: Path) -> None
         ("--seed", "-1"),
         ("--seed", str(2**64)),
         ("--profile", "ns-3"),
-        ("--routing", "tora"),
+        ("--routing", "olsrv2"),
         ("--routing", "aodv:dyer"),
         ("--tcp", "westwood"),
         ("--set", "mac.slot_use=9"),

@@ -427,12 +427,12 @@ def test_what_changes_results_and_has_no_counterpart_is_an_error_by_line(
     assert anyway.returncode == 0 and said in anyway.stderr and "[[traffic.flows]]" in anyway.stdout
 
 
-@pytest.mark.parametrize("kind", ["Mac/802_15_4", "Propagation/Nakagami", "TORA"])
+@pytest.mark.parametrize("kind", ["Mac/802_15_4", "Propagation/Nakagami", "AOMDV"])
 def test_models_that_are_not_here_are_named(tmp_path: Path, kind: str) -> None:
     stand_in = {
         "Mac/802_15_4": "Mac/802_11 -ifq",
         "Propagation/Nakagami": "Propagation/TwoRayGround",
-        "TORA": "AODV",
+        "AOMDV": "AODV",
     }
     old = stand_in[kind]
     new = kind + old.removeprefix("Mac/802_11") if kind.startswith("Mac") else kind

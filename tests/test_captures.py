@@ -194,6 +194,26 @@ def test_tshark_reads_every_message_of_dymo(tmp_path: Path, routing: str) -> Non
     assert whats == {"rreq", "rrep", "rerr"} | ({"hello"} if routing == "dymo:dymo-hello" else set())
 
 
+def test_tshark_reads_every_packet_of_imep_and_message_of_tora(tmp_path: Path) -> None:
+    # A relay that is down parts the chain, and the partition is cleared.
+    down = [{"node": 2, "at_s": 12.0, "for_s": 8.0}]
+    result, pcap, _ = captured(tmp_path, **(CHAIN | {"duration_s": 30.0}), routing="tora", failures=down)
+    names = {"1": "qry", "2": "upd", "3": "clr", "": "imep"}
+    sent = {each["uid"]: each for each in records(result, "sent") if each["what"] in names.values()}
+    parts = ("manetlab.imep.hello", "manetlab.imep.ack", "manetlab.imep.responder")
+    fields = ("frame.packet_id", "manetlab.tora.type", "ip.len", "_ws.malformed", "_ws.lua.error", *parts)
+    whats, heard = set(), set()
+    for row in tshark(pcap, *fields, where="radiotap && manetlab.kind == 96"):
+        packet = sent[int(row["frame.packet_id"])]
+        assert names[row["manetlab.tora.type"].partition(",")[0]] == packet["what"]
+        assert (row["_ws.malformed"], row["_ws.lua.error"], int(row["ip.len"])) == ("", "", packet["bytes"])
+        neighbours = {address(packet["node"] + step) for step in (-1, 1)}
+        assert all(set(row[part].split(",")) <= {*neighbours, ""} for part in parts), "of a chain"
+        whats.add(packet["what"])
+        heard |= {part for part in parts if row[part]}
+    assert (whats, heard) == ({"qry", "upd", "clr", "imep"}, set(parts))
+
+
 def test_tshark_reads_every_message_and_header_of_batman_adv(tmp_path: Path) -> None:
     result, pcap, _ = captured(tmp_path, **CHAIN, routing="batman")
     sent = {each["uid"]: each for each in records(result, "sent")}

@@ -78,7 +78,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "a sender and its parameters": {"tcp": {"sender": "reno-f", "window": 4}},
     "an unknown field": {"durations": 3},
     "an unknown profile": {"profile": "rfx"},
-    "an unknown protocol": {"routing": "tora"},
+    "an unknown protocol": {"routing": "hwmp"},
     "an unknown set": {"routing": "aodv:dyer"},
     "a set of a protocol without": {"routing": "dsdv:mine"},
     "an unknown sender": {"tcp": "renno"},

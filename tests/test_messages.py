@@ -107,7 +107,7 @@ def test_docs_prints_pages_by_name_and_lists_them(cli: Cli) -> None:
     ("fields", "what"),
     [
         ({"routing": "olsrv2"}, "olsrv2 is not implemented in manetlab"),
-        ({"routing": "TORA"}, "TORA is not implemented in manetlab"),
+        ({"routing": "AOMDV"}, "AOMDV is not implemented in manetlab"),
         ({"tcp": "westwood"}, "westwood is not implemented in manetlab"),
         ({"traffic": {"random": {"voip": 4}}}, "voip is not implemented in manetlab"),
         ({"routing": "aovd"}, "no such routing protocol"),

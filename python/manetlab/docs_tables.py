@@ -30,6 +30,7 @@ SECTIONS = {
     "olsr": ("OLSR", "models/olsr.md"),
     "babel": ("Babel", "models/babel.md"),
     "dymo": ("DYMO", "models/dymo.md"),
+    "tora": ("TORA over IMEP", "models/tora.md"),
     "batman": ("B.A.T.M.A.N. IV", "models/batman.md"),
     "flooding": ("Flooding", "models/flooding.md"),
     "adp": ("ADP, at both ends", "models/adp.md"),

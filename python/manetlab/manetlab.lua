@@ -1,5 +1,5 @@
 -- Shows the formats of manetlab's own in Wireshark and tshark: ADV, DSDV, ADP, the notifications of TCP-BuS,
--- LUNAR, DYMO, and what TSR adds to DSR. docs/captures.md in the documentation has the layouts.
+-- LUNAR, DYMO, TORA, and what TSR adds to DSR. docs/captures.md in the documentation has the layouts.
 --
 --     wireshark -X lua_script:"$(manetlab dissector)" run.pcapng
 --
@@ -30,6 +30,7 @@ local KINDS = {
     [81] = "DYMO reply",
     [82] = "DYMO error",
     [83] = "DYMO hello",
+    [96] = "IMEP",
     [112] = "message of a protocol in Python",
     [113] = "header of a protocol in Python",
 }
@@ -87,6 +88,21 @@ f.dymo_target = ProtoField.ipv4("manetlab.dymo.target", "Target")
 f.dymo_target_seqno = ProtoField.uint16("manetlab.dymo.target_seqno", "Target's number")
 f.dymo_node = ProtoField.ipv4("manetlab.dymo.node", "Node")
 f.dymo_seqno = ProtoField.uint16("manetlab.dymo.seqno", "Number")
+
+local OBJECTS = { [1] = "query", [2] = "update", [3] = "clear" }
+f.imep_new = ProtoField.bool("manetlab.imep.new", "The sender has just started", 8, nil, 8)
+f.imep_hello = ProtoField.ipv4("manetlab.imep.hello", "Neighbour that is heard")
+f.imep_ack = ProtoField.ipv4("manetlab.imep.ack", "Sender of the block that has arrived")
+f.imep_ack_block = ProtoField.uint8("manetlab.imep.ack_block", "Its number")
+f.imep_block = ProtoField.uint8("manetlab.imep.block", "Block")
+f.imep_responder = ProtoField.ipv4("manetlab.imep.responder", "To be acknowledged by")
+f.tora_type = ProtoField.uint8("manetlab.tora.type", "Message of TORA", base.DEC, OBJECTS)
+f.tora_dst = ProtoField.ipv4("manetlab.tora.dst", "Destination")
+f.tora_known = ProtoField.bool("manetlab.tora.known", "Has a height")
+f.tora_reflected = ProtoField.bool("manetlab.tora.reflected", "Reflected")
+f.tora_tau = ProtoField.uint64("manetlab.tora.tau", "Time of the level, ns")
+f.tora_oid = ProtoField.ipv4("manetlab.tora.oid", "Maker of the level")
+f.tora_delta = ProtoField.int32("manetlab.tora.delta", "Order in the level")
 
 f.header_next = ProtoField.uint8("manetlab.header.next", "IP protocol of what follows")
 f.header_length = ProtoField.uint16("manetlab.header.length", "Length")
@@ -152,6 +168,54 @@ local function bus(tvb, tree)
     end
 end
 
+local function tora(tvb, tree)
+    local length = tvb(1, 1):uint()
+    tree:add(f.tora_type, tvb(0, 1))
+    tree:add(f.tora_dst, tvb(2, 4))
+    local level = 6
+    if length == 32 then
+        tree:add(f.tora_known, tvb(6, 1))
+        tree:add(f.tora_reflected, tvb(7, 1))
+        tree:add(f.tora_delta, tvb(22, 4))
+        level = 10
+    end
+    if length > 8 then
+        tree:add(f.tora_tau, tvb(level, 8))
+        tree:add(f.tora_oid, tvb(level + 8, 4))
+    end
+    return 2 + length
+end
+
+local function imep(tvb, tree)
+    local parts, offset = tvb(1, 1):uint(), 4
+    tree:add(f.imep_new, tvb(1, 1))
+    local function list(part, width, add)
+        if math.floor(parts / part) % 2 == 1 then
+            local first = offset + 4
+            offset = first + width * tvb(offset, 2):uint()
+            for place = first, offset - width, width do
+                add(place)
+            end
+        end
+    end
+    list(1, 4, function(place) tree:add(f.imep_hello, tvb(place, 4)) end)
+    list(2, 8, function(place)
+        tree:add(f.imep_ack, tvb(place, 4))
+        tree:add(f.imep_ack_block, tvb(place + 4, 1))
+    end)
+    if math.floor(parts / 4) % 2 == 1 then
+        local responders = tvb(offset + 2, 2):uint()
+        tree:add(f.imep_block, tvb(offset, 1))
+        for place = offset + 4, offset + 4 * responders, 4 do
+            tree:add(f.imep_responder, tvb(place, 4))
+        end
+        offset = offset + 4 + 4 * responders
+        while offset < tvb:len() do
+            offset = offset + tora(tvb(offset), tree)
+        end
+    end
+end
+
 local function header(tvb, pinfo, tree, root)
     local length = tvb(2, 2):uint()
     tree:add(f.header_next, tvb(1, 1))
@@ -177,6 +241,8 @@ function own.dissector(tvb, pinfo, root)
         adp(tvb, pinfo, tree, root)
     elseif kind == 48 or kind == 49 then
         bus(tvb, tree)
+    elseif kind == 96 then
+        imep(tvb, tree)
     elseif kind == 113 then
         header(tvb, pinfo, tree, root)
     end

@@ -208,6 +208,8 @@ sections! {
         Batman = "batman" in batman: BatmanParams with sets,
         /// Dynamic MANET On-demand routing, later AODVv2.
         Dymo = "dymo" in dymo: DymoParams with sets,
+        /// Temporally Ordered Routing Algorithm, over IMEP.
+        Tora = "tora" in tora: ToraParams,
         /// Every packet by every node, once.
         Flooding = "flooding" in flooding: FloodingParams,
     }

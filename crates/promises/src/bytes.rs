@@ -31,6 +31,9 @@ pub fn fault(sender: NodeId, packet: &Packet) -> Option<String> {
         Payload::Dymo(message) => {
             compare(message, &encoded(|out| own::dymo::encode(message, out)), own::dymo::decode)
         }
+        Payload::Tora(content) => {
+            compare(&**content, &encoded(|out| own::tora::encode(content, out)), own::tora::decode)
+        }
         Payload::Dsdv(update) => {
             compare(update, &encoded(|out| own::dsdv::encode(update, out)), own::dsdv::decode)
         }

@@ -60,6 +60,8 @@ const SPACED: &str = "Packets that waited leave one after the other, all over th
     be another by then (ns-2).";
 const PATIENT: &str = "What waits for a route waits for good (ns-2).";
 const LONE_FLOW: &str = "Nobody makes updates for a flow that is cut off and alone.";
+const REVERSED: &str = "Heights are made by whoever answers first, and no height is a count of hops.";
+const UNTOLD: &str = "A node whose links were reversed sends packets back before its neighbours know.";
 const FIXED: &str = "Routes never change.";
 
 /// The terms of a parameter set.
@@ -124,17 +126,22 @@ pub fn terms(subject: &Subject) -> Terms {
             let terms = unasked(60.0, 60.0, 300.0).but(&[NoReturn, NoCircle, SafeRestart], UNEQUAL);
             if set == "batmand" { terms.but(&[Shortest], QUALITY) } else { terms }
         }
-        (RoutingKind::Dymo, "aodvv2") => Terms { horizon: 8, ..on_demand(600.0) }
-            .but(&[Shortest], FIRST_COPY)
-            .but(&[Restart], OLD_NUMBERS)
-            .but(&[SafeRestart], AMNESIA),
-        (RoutingKind::Dymo, _) => Terms { horizon: 10, ..on_demand(120.0) }
-            .but(&[Shortest], FIRST_COPY)
-            .but(&[SafeRestart], AMNESIA),
+        (RoutingKind::Dymo, set) => dymo(set),
+        (RoutingKind::Tora, _) => {
+            on_demand(120.0).but(&[Shortest], REVERSED).but(&[NoReturn, NoCircle, SafeRestart], UNTOLD)
+        }
         (RoutingKind::Flooding, _) => on_demand(120.0).but(&[Shortest], FIRST_COPY),
         (RoutingKind::Static, _) => unasked(2.0, 2.0, 10.0).but(&[Change, Partition, Forgets], FIXED),
         (RoutingKind::Custom, _) => on_demand(120.0),
     }
+}
+
+fn dymo(set: &str) -> Terms {
+    use Promise::{Restart, SafeRestart, Shortest};
+    let (horizon, forgotten_s) = if set == "aodvv2" { (8, 600.0) } else { (10, 120.0) };
+    let terms = Terms { horizon, ..on_demand(forgotten_s) }.but(&[Shortest], FIRST_COPY);
+    let terms = if set == "aodvv2" { terms.but(&[Restart], OLD_NUMBERS) } else { terms };
+    terms.but(&[SafeRestart], AMNESIA)
 }
 
 fn on_demand(forgotten_s: f64) -> Terms {

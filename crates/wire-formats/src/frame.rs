@@ -235,6 +235,7 @@ impl Encoder {
                 let ports = Ports { src: DYMO_PORT, dst: DYMO_PORT };
                 udp::encode(src, dst, ports, out, |out| own::dymo::encode(message, out));
             }
+            Payload::Tora(content) => own::tora::encode(content, out),
             Payload::Nothing | Payload::Lunar(_) => {}
             Payload::Adv(message) => own::adv::encode(message, out),
             Payload::Custom(_) => own::custom::encode(charged as usize, out),
@@ -368,9 +369,12 @@ fn protocol_of(payload: &Payload) -> u8 {
         | Payload::Batman(_)
         | Payload::Dymo(_) => protocol::UDP,
         Payload::Nothing | Payload::Lunar(_) => protocol::NONE,
-        Payload::Tcp(..) | Payload::Adp(..) | Payload::Dsdv(_) | Payload::Adv(_) | Payload::Custom(_) => {
-            protocol::EXPERIMENTAL
-        }
+        Payload::Tcp(..)
+        | Payload::Adp(..)
+        | Payload::Dsdv(_)
+        | Payload::Adv(_)
+        | Payload::Tora(_)
+        | Payload::Custom(_) => protocol::EXPERIMENTAL,
     }
 }
 

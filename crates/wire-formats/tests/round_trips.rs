@@ -6,7 +6,7 @@ use manetlab_core::wire::arp::ArpMessage;
 use manetlab_core::wire::dsr::{FlowMark, Header, LinkError, Request, Route, UnknownFlow};
 use manetlab_core::wire::tcp::SegmentRanges;
 use manetlab_core::wire::{
-    ConnectionId, Ecn, FlowId, NodeId, adp, adv, aodv, babel, batman, dsdv, dymo, lunar, olsr, rtp, tsr,
+    ConnectionId, Ecn, FlowId, NodeId, adp, adv, aodv, babel, batman, dsdv, dymo, lunar, olsr, rtp, tora, tsr,
 };
 use manetlab_wire_formats::address::{self, LAST_NODE};
 use manetlab_wire_formats::tcp::{Door, Flags, Options};
@@ -255,6 +255,7 @@ fn encode_own(message: &own::Message, out: &mut Vec<u8>) {
     match message {
         own::Message::Adv(message) => own::adv::encode(message, out),
         own::Message::Dsdv(update) => own::dsdv::encode(update, out),
+        own::Message::Tora(packet) => own::tora::encode(packet, out),
         own::Message::Adp(packet) => own::adp::encode(packet, out),
         own::Message::Bus(message) => own::bus::encode(message, out),
         own::Message::Custom(bytes) => own::custom::encode(*bytes, out),
@@ -649,5 +650,51 @@ proptest! {
         let _ = own::dymo::decode(&bytes);
         bytes.insert(0, kind);
         let _ = own::dymo::decode(&bytes);
+    }
+}
+
+fn tora_packet() -> impl Strategy<Value = tora::Packet> {
+    let time = || any::<u64>().prop_map(Time);
+    let height = ((time(), node(), any::<bool>()), any::<i32>(), node()).prop_map(
+        |((tau, oid, reflected), delta, id)| tora::Height {
+            level: tora::Level { tau, oid, reflected },
+            delta,
+            id,
+        },
+    );
+    let object = prop_oneof![
+        node().prop_map(|dst| tora::Message::Qry { dst }),
+        (node(), proptest::option::of(height)).prop_map(|(dst, height)| tora::Message::Upd { dst, height }),
+        (node(), time(), node()).prop_map(|(dst, tau, oid)| tora::Message::Clr { dst, tau, oid }),
+    ];
+    let block =
+        (any::<u8>(), vec(node(), 0..20), vec(object, 0..24)).prop_map(|(seqno, responders, objects)| {
+            tora::Block { seqno, responders: responders.into(), objects: objects.into() }
+        });
+    let ack = (node(), any::<u8>()).prop_map(|(to, seqno)| tora::Ack { to, seqno });
+    (any::<bool>(), vec(node(), 0..20), vec(ack, 0..20), proptest::option::of(block)).prop_map(
+        |(is_new, hellos, acks, block)| tora::Packet {
+            is_new,
+            hellos: hellos.into(),
+            acks: acks.into(),
+            block,
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn packets_of_imep_come_back_and_are_as_long_as_they_say(packet in tora_packet()) {
+        let bytes = encoded(|out| own::tora::encode(&packet, out));
+        prop_assert_eq!(bytes.len() as u32, packet.bytes());
+        prop_assert_eq!(own::tora::decode(&bytes), Ok(packet));
+    }
+
+    #[test]
+    fn no_bytes_make_the_decoder_of_imep_panic(mut bytes in vec(any::<u8>(), 0..80), parts in 0..17_u8) {
+        let _ = own::tora::decode(&bytes);
+        let length = bytes.len() as u8 + 4;
+        bytes.splice(0..0, [96, parts, 0, length]);
+        let _ = own::tora::decode(&bytes);
     }
 }

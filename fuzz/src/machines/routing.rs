@@ -12,7 +12,7 @@ use manetlab_core::wire::tcp::{AckSigns, SackBlocks, Segment};
 use manetlab_core::wire::{
     Ecn, FlowId, IP_HEADER_BYTES, NodeId, Packet, Payload, RoutingHeader, adv as adv_wire, aodv as aodv_wire,
     babel as babel_wire, batman as batman_wire, dsdv as dsdv_wire, dsr as dsr_wire, dymo as dymo_wire,
-    lunar as lunar_wire, olsr as olsr_wire, tsr as tsr_wire,
+    lunar as lunar_wire, olsr as olsr_wire, tora as tora_wire, tsr as tsr_wire,
 };
 
 use super::input::{Input, ME, NODES};
@@ -323,6 +323,7 @@ impl Bench {
             }
             RoutingKind::Olsr => Some(Payload::Olsr(olsr_packet(input))),
             RoutingKind::Dymo => Some(Payload::Dymo(dymo_message(input))),
+            RoutingKind::Tora => Some(Payload::Tora(tora_packet(self.now, input).into())),
             RoutingKind::Babel => Some(Payload::Babel(babel_packet(input))),
             RoutingKind::Batman => {
                 if is_data && !input.once_in(4) {
@@ -491,6 +492,39 @@ fn dymo_message(input: &mut Input<'_>) -> dymo_wire::Message {
         _ => Content::Hello(known(input)),
     };
     Message { lengths: Lengths { header: 13, node: 10 }, content }
+}
+
+fn tora_packet(now: Time, input: &mut Input<'_>) -> tora_wire::Packet {
+    use tora_wire::{Ack, Block, Height, Level, Message, Packet};
+    let me_or_other = |input: &mut Input<'_>| if input.once_in(2) { ME } else { input.node() };
+    let level = |input: &mut Input<'_>| Level {
+        tau: Time(now.0.min(input.number().into())),
+        oid: me_or_other(input),
+        reflected: input.once_in(2),
+    };
+    let object = |input: &mut Input<'_>| {
+        let dst = me_or_other(input);
+        match input.below(4) {
+            0 => Message::Qry { dst },
+            1 => {
+                let Level { tau, oid, .. } = level(input);
+                Message::Clr { dst, tau, oid }
+            }
+            _ if input.once_in(4) => Message::Upd { dst, height: None },
+            _ => {
+                let (level, delta, id) = (level(input), input.number() as i32, input.node());
+                Message::Upd { dst, height: Some(Height { level, delta, id }) }
+            }
+        }
+    };
+    let hellos = (0..input.below(3)).map(|_| me_or_other(input)).collect();
+    let acks = (0..input.below(3)).map(|_| Ack { to: me_or_other(input), seqno: input.byte() }).collect();
+    let block = input.once_in(2).then(|| Block {
+        seqno: input.byte(),
+        responders: (0..input.below(3)).map(|_| me_or_other(input)).collect(),
+        objects: (0..input.below(4)).map(|_| object(input)).collect(),
+    });
+    Packet { is_new: input.once_in(4), hellos, acks, block }
 }
 
 fn babel_packet(input: &mut Input<'_>) -> babel_wire::Packet {

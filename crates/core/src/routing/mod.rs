@@ -32,6 +32,7 @@ mod relay;
 mod seen;
 mod static_routes;
 mod table;
+pub mod tora;
 pub mod tsr;
 mod whole_path;
 

@@ -28,6 +28,7 @@ pub mod olsr;
 mod packet;
 pub mod rtp;
 pub mod tcp;
+pub mod tora;
 pub mod tsr;
 mod udp;
 

@@ -6,7 +6,7 @@ use super::custom::{CustomHeader, CustomMessage};
 use super::density::Announcement;
 use super::ids::{ConnectionId, FlowId, NodeId};
 use super::udp::Datagram;
-use super::{adp, adv, aodv, babel, batman, dsdv, dsr, dymo, lunar, olsr, rtp, tcp};
+use super::{adp, adv, aodv, babel, batman, dsdv, dsr, dymo, lunar, olsr, rtp, tcp, tora};
 use crate::kernel::Time;
 
 /// Bytes of an IPv4 header without options (RFC 791 §3.1).
@@ -151,6 +151,8 @@ pub enum Payload {
     Batman(batman::Packet),
     /// A message of DYMO.
     Dymo(dymo::Message),
+    /// A packet of IMEP with messages of TORA.
+    Tora(Arc<tora::Packet>),
     /// A message that only its protocol understands.
     Custom(CustomMessage),
 }
@@ -259,6 +261,7 @@ impl Packet {
             Payload::Babel(packet) => packet.name(),
             Payload::Batman(_) => "ogm",
             Payload::Dymo(message) => message.name(),
+            Payload::Tora(packet) => packet.name(),
             Payload::Custom(message) => message.name,
         }
     }

@@ -16,6 +16,7 @@ pub(super) fn kind(packet: &Packet) -> &'static str {
         Payload::Babel(_) => "Babel",
         Payload::Batman(_) => "BATMAN",
         Payload::Dymo(_) => "DYMO",
+        Payload::Tora(_) => "TORA",
         Payload::Nothing if packet.dsr().is_some() => "DSR",
         Payload::Datagram(_, datagram) if datagram.rtp.is_some() => "rtp",
         _ => packet.name(),

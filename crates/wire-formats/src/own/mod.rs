@@ -1,5 +1,5 @@
 //! Formats of this project's own, for protocols whose sources give none: ADV, DSDV, ADP, the messages of
-//! TCP-BuS, LUNAR, and what only a protocol in Python understands.
+//! TCP-BuS, LUNAR, DYMO, TORA, and what only a protocol in Python understands.
 //!
 //! They follow the IP header under protocol 253 (RFC 3692), except for LUNAR's, which precede it ([`lunar`]).
 //! The first byte says which format it is. Lengths are those that a run charges, so that fields are as wide
@@ -13,6 +13,7 @@ pub mod custom;
 pub mod dsdv;
 pub mod dymo;
 pub mod lunar;
+pub mod tora;
 
 use crate::reader::Malformed;
 
@@ -28,6 +29,7 @@ pub(crate) mod kind {
     pub(crate) const ERSN: u8 = 49;
     /// Of the four messages, in the order of `Content`.
     pub(crate) const DYMO: [u8; 4] = [80, 81, 82, 83];
+    pub(crate) const TORA: u8 = 96;
     pub(crate) const CUSTOM_MESSAGE: u8 = 112;
     pub(crate) const CUSTOM_HEADER: u8 = 113;
 }
@@ -43,6 +45,8 @@ pub enum Message {
     Adp(adp::Packet),
     /// Of TCP-BuS.
     Bus(bus::Message),
+    /// Of TORA.
+    Tora(manetlab_core::wire::tora::Packet),
     /// Of a protocol in Python: so many bytes that are not known here.
     Custom(usize),
     /// A header of a protocol in Python before the payload.
@@ -60,6 +64,7 @@ pub fn decode(bytes: &[u8]) -> Result<(Message, &[u8]), Malformed> {
         Some(&kind::DSDV_ENTRY) => Ok((Message::Dsdv(dsdv::decode(bytes)?), none)),
         Some(&(kind::ADP_DATA | kind::ADP_ACK)) => Ok((Message::Adp(adp::decode(bytes)?), none)),
         Some(&(kind::ERDN | kind::ERSN)) => Ok((Message::Bus(bus::decode(bytes)?), none)),
+        Some(&kind::TORA) => Ok((Message::Tora(tora::decode(bytes)?), none)),
         Some(&kind::CUSTOM_MESSAGE) => Ok((Message::Custom(bytes.len()), none)),
         Some(&kind::CUSTOM_HEADER) => {
             let (header, rest) = custom::decode_header(bytes)?;

@@ -427,6 +427,9 @@ mod tests {
             // Nodes that know different topologies send packets around until their time to live ends, at up
             // to 30 ms a hop.
             RoutingKind::Olsr => Bound { returns: 64, away_s: 64.0 * 0.03 },
+            // A node whose links were reversed sends packets back before its neighbours know, and packets
+            // wait at any node that has no link down.
+            RoutingKind::Tora => Bound { returns: 64, away_s: params.tora.buffer_timeout_s },
             // Next hops never form a cycle, and no node on the way holds packets long enough to see others.
             _ => Bound { returns: 0, away_s: 0.0 },
         }
