@@ -214,6 +214,40 @@ def test_tshark_reads_every_packet_of_imep_and_message_of_tora(tmp_path: Path) -
     assert (whats, heard) == ({"qry", "upd", "clr", "imep"}, set(parts))
 
 
+@pytest.mark.parametrize(
+    ("routing", "wanted"),
+    [
+        ("ssa", {"beacon": "128", "rreq": "129", "rrep": "130", "rerr": "131", "erase": "132"}),
+        ("abr", {"beacon": "144", "rreq": "145", "lq": "146", "rrep": "147", "rn": "148,149,150"}),
+    ],
+)
+def test_tshark_reads_every_message_of_ssa_and_abr(
+    tmp_path: Path, routing: str, wanted: dict[str, str]
+) -> None:
+    # A relay that is down makes errors and repairs.
+    down = [{"node": 2, "at_s": 12.0, "for_s": 8.0}]
+    result, pcap, _ = captured(tmp_path, **(CHAIN | {"duration_s": 20.0}), routing=routing, failures=down)
+    sent = {each["uid"]: each for each in records(result, "sent") if each["what"] in wanted}
+    source, destination, node = (f"manetlab.{routing}.{name}" for name in ("source", "destination", "node"))
+    fields = ("frame.packet_id", "manetlab.kind", source, destination, node, "ip.len", "_ws.malformed")
+    read = tshark(pcap, *fields, "_ws.lua.error", where="radiotap && manetlab.kind >= 128")
+    whats = set()
+    for row in read:
+        packet = sent[int(row["frame.packet_id"])]
+        assert row["manetlab.kind"] in wanted[packet["what"]].split(",")
+        assert (row["_ws.malformed"], row["_ws.lua.error"]) == ("", "")
+        assert int(row["ip.len"]) == packet["bytes"]
+        if packet["what"] == "beacon":
+            assert (row[source], row[destination]) == (address(packet["node"]), address("broadcast"))
+        else:
+            assert {row[source], row[destination]} == {address(0), address(3)}
+        if packet["what"] in ("rreq", "lq"):
+            # Who passes it on appends itself.
+            assert row[node].split(",")[-1] == address(packet["node"])
+        whats.add(packet["what"])
+    assert whats == set(wanted)
+
+
 def test_tshark_reads_every_message_and_header_of_batman_adv(tmp_path: Path) -> None:
     result, pcap, _ = captured(tmp_path, **CHAIN, routing="batman")
     sent = {each["uid"]: each for each in records(result, "sent")}

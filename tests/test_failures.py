@@ -36,7 +36,21 @@ def test_a_node_that_is_down_from_the_start_is_as_one_that_is_out_of_range() -> 
 
 @pytest.mark.parametrize(
     "routing",
-    ["aodv", "dsdv", "dsr", "olsr", "babel", "batman", "dymo", "tora", "lunar", "flooding", "static"],
+    [
+        "aodv",
+        "dsdv",
+        "dsr",
+        "olsr",
+        "babel",
+        "batman",
+        "dymo",
+        "tora",
+        "ssa",
+        "abr",
+        "lunar",
+        "flooding",
+        "static",
+    ],
 )
 def test_delivery_resumes_when_a_relay_is_back(routing: str) -> None:
     """Down for 10 of 40 s: what is lost is lost in this time, and a little more."""
@@ -159,6 +173,8 @@ PROTOCOLS = (
         "batman",
         "dymo",
         "tora",
+        "ssa",
+        "abr",
         "lunar",
         "flooding",
         "static",

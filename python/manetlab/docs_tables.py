@@ -31,6 +31,8 @@ SECTIONS = {
     "babel": ("Babel", "models/babel.md"),
     "dymo": ("DYMO", "models/dymo.md"),
     "tora": ("TORA over IMEP", "models/tora.md"),
+    "ssa": ("SSA", "models/ssa.md"),
+    "abr": ("ABR", "models/abr.md"),
     "batman": ("B.A.T.M.A.N. IV", "models/batman.md"),
     "flooding": ("Flooding", "models/flooding.md"),
     "adp": ("ADP, at both ends", "models/adp.md"),

@@ -1,5 +1,5 @@
--- Shows the formats of manetlab's own in Wireshark and tshark: ADV, DSDV, ADP, the notifications of TCP-BuS,
--- LUNAR, DYMO, TORA, and what TSR adds to DSR. docs/captures.md in the documentation has the layouts.
+-- Shows the formats of manetlab's own in Wireshark and tshark: ADV, DSDV, SSA, ABR, ADP, the notifications
+-- of TCP-BuS, LUNAR, DYMO, TORA, and what TSR adds to DSR. docs/captures.md in the documentation has the layouts.
 --
 --     wireshark -X lua_script:"$(manetlab dissector)" run.pcapng
 --
@@ -31,9 +31,23 @@ local KINDS = {
     [82] = "DYMO error",
     [83] = "DYMO hello",
     [96] = "IMEP",
+    [128] = "SSA beacon",
+    [129] = "SSA search",
+    [130] = "SSA reply",
+    [131] = "SSA error",
+    [132] = "SSA erasure",
+    [144] = "ABR beacon",
+    [145] = "ABR BQ",
+    [146] = "ABR LQ",
+    [147] = "ABR reply",
+    [148] = "ABR RN[0]",
+    [149] = "ABR RN[1] to the source",
+    [150] = "ABR RN[1] that erases",
+    [151] = "ABR RD",
     [112] = "message of a protocol in Python",
     [113] = "header of a protocol in Python",
 }
+local PREFERENCES = { [0] = "strong links only", [1] = "strong links first", [2] = "any link" }
 local RESPONSES = { [0] = "zero", [1] = "low", [2] = "medium", [3] = "high" }
 
 f.kind = ProtoField.uint8("manetlab.kind", "Kind", base.DEC, KINDS)
@@ -58,6 +72,22 @@ f.dsdv_full = ProtoField.bool("manetlab.dsdv.full", "Full dump")
 f.dsdv_dst = ProtoField.ipv4("manetlab.dsdv.dst", "Destination")
 f.dsdv_metric = ProtoField.uint8("manetlab.dsdv.metric", "Metric")
 f.dsdv_seqno = ProtoField.uint32("manetlab.dsdv.seqno", "Sequence number")
+
+f.ssa_preference = ProtoField.uint8("manetlab.ssa.preference", "Preference", base.DEC, PREFERENCES)
+f.ssa_ttl = ProtoField.uint8("manetlab.ssa.ttl", "Links it may cross")
+f.ssa_source = ProtoField.ipv4("manetlab.ssa.source", "Source")
+f.ssa_destination = ProtoField.ipv4("manetlab.ssa.destination", "Destination")
+f.ssa_number = ProtoField.uint32("manetlab.ssa.number", "Number")
+f.ssa_node = ProtoField.ipv4("manetlab.ssa.node", "Node")
+
+f.abr_ttl = ProtoField.uint8("manetlab.abr.ttl", "Links it may cross")
+f.abr_before = ProtoField.uint8("manetlab.abr.before", "Links before its first node")
+f.abr_source = ProtoField.ipv4("manetlab.abr.source", "Source")
+f.abr_destination = ProtoField.ipv4("manetlab.abr.destination", "Destination")
+f.abr_number = ProtoField.uint32("manetlab.abr.number", "Number")
+f.abr_node = ProtoField.ipv4("manetlab.abr.node", "Node")
+f.abr_ticks = ProtoField.uint32("manetlab.abr.ticks", "Ticks")
+f.abr_load = ProtoField.uint16("manetlab.abr.load", "Routes that it relays")
 
 f.adp_flow = ProtoField.uint16("manetlab.adp.flow", "Flow")
 f.adp_number = ProtoField.uint32("manetlab.adp.number", "Number")
@@ -137,6 +167,35 @@ local function dsdv(tvb, tree)
         entry:add(f.dsdv_metric, tvb(offset + 2, 1))
         entry:add(f.dsdv_dst, tvb(offset + 4, 4))
         entry:add(f.dsdv_seqno, tvb(offset + 8, 4))
+    end
+end
+
+local function ssa(tvb, tree)
+    tree:add(f.ssa_preference, tvb(1, 1))
+    tree:add(f.ssa_ttl, tvb(2, 1))
+    tree:add(f.ssa_source, tvb(4, 4))
+    tree:add(f.ssa_destination, tvb(8, 4))
+    tree:add(f.ssa_number, tvb(12, 4))
+    for place = 1, tvb(3, 1):uint() do
+        tree:add(f.ssa_node, tvb(12 + 4 * place, 4))
+    end
+end
+
+local function abr(tvb, tree)
+    tree:add(f.abr_ttl, tvb(1, 1))
+    tree:add(f.abr_before, tvb(2, 1))
+    tree:add(f.abr_source, tvb(4, 4))
+    tree:add(f.abr_destination, tvb(8, 4))
+    tree:add(f.abr_number, tvb(12, 4))
+    local kind, offset = tvb(0, 1):uint(), 16
+    for _ = 1, tvb(3, 1):uint() do
+        tree:add(f.abr_node, tvb(offset, 4))
+        if kind == 145 or kind == 146 then
+            tree:add(f.abr_ticks, tvb(offset + 4, 4))
+            tree:add(f.abr_load, tvb(offset + 8, 2))
+            offset = offset + 8
+        end
+        offset = offset + 4
     end
 end
 
@@ -237,6 +296,10 @@ function own.dissector(tvb, pinfo, root)
         adv_flood(tvb, tree)
     elseif kind == 16 then
         dsdv(tvb, tree)
+    elseif kind >= 128 and kind <= 132 then
+        ssa(tvb, tree)
+    elseif kind >= 144 and kind <= 151 then
+        abr(tvb, tree)
     elseif kind == 32 or kind == 33 then
         adp(tvb, pinfo, tree, root)
     elseif kind == 48 or kind == 49 then

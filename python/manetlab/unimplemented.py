@@ -14,7 +14,7 @@ _WIFI = "mac.standard has 802.11a, 802.11b and 802.11g"
 
 _INSTEAD = {
     **dict.fromkeys(("olsrv2", "fsr", "hsr"), _PROACTIVE),
-    **dict.fromkeys(("aomdv", "loadng", "abr", "zrp", "cbrp", "hwmp", "rpl"), _ON_DEMAND),
+    **dict.fromkeys(("aomdv", "loadng", "zrp", "cbrp", "hwmp", "rpl"), _ON_DEMAND),
     **dict.fromkeys(("gpsr", "gpcr", "lar", "dream", "geographic"), _GEOGRAPHIC),
     **dict.fromkeys(("epidemic", "prophet", "spray-and-wait", "maxprop"), f"flooding is the nearest; {_OWN}"),
     **dict.fromkeys(("westwood", "westwood+", "bic", "bbr", "compound", "hybla", "illinois"), _SENDER),

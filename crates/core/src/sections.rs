@@ -55,7 +55,7 @@ macro_rules! whereabouts {
 }
 
 /// The table. A layer: `section: its parameters`. A protocol: `Kind = "name" in module: its parameters`,
-/// where the section has the module's name, `over` the section of a protocol whose parts it uses,
+/// where the section has the module's name, `over` another section that it looks at,
 /// `with sets` if the parameters have named sets (`SETS` and `set`), and `knowing positions` if its `new`
 /// takes the node's [`Place`] and not its number alone.
 macro_rules! sections {
@@ -210,6 +210,10 @@ sections! {
         Dymo = "dymo" in dymo: DymoParams with sets,
         /// Temporally Ordered Routing Algorithm, over IMEP.
         Tora = "tora" in tora: ToraParams,
+        /// Signal Stability-based Adaptive routing: over links that have been strong for a while.
+        Ssa = "ssa" in ssa: SsaParams over radio,
+        /// Associativity-Based Routing: over neighbours that have been heard for long.
+        Abr = "abr" in abr: AbrParams,
         /// Every packet by every node, once.
         Flooding = "flooding" in flooding: FloodingParams,
     }

@@ -34,6 +34,12 @@ pub fn fault(sender: NodeId, packet: &Packet) -> Option<String> {
         Payload::Tora(content) => {
             compare(&**content, &encoded(|out| own::tora::encode(content, out)), own::tora::decode)
         }
+        Payload::Ssa(message) => {
+            compare(message, &encoded(|out| own::ssa::encode(message, out)), own::ssa::decode)
+        }
+        Payload::Abr(message) => {
+            compare(message, &encoded(|out| own::abr::encode(message, out)), own::abr::decode)
+        }
         Payload::Dsdv(update) => {
             compare(update, &encoded(|out| own::dsdv::encode(update, out)), own::dsdv::decode)
         }

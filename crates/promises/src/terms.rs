@@ -67,25 +67,11 @@ const FIXED: &str = "Routes never change.";
 /// The terms of a parameter set.
 pub fn terms(subject: &Subject) -> Terms {
     use Promise::{
-        Bytes, Change, Complete, Forgets, Heal, Merge, NoCircle, NoReturn, Partition, Renumbered, Restart,
+        Change, Complete, Forgets, Heal, Merge, NoCircle, NoReturn, Partition, Renumbered, Restart,
         SafeRestart, Shortest,
     };
     match (subject.kind, subject.set) {
-        (RoutingKind::Aodv, "ns-2.35" | "dyer-2002") => on_demand(120.0)
-            .but(&[Shortest], FIRST_COPY)
-            .but(&[Restart], OLD_NUMBERS)
-            .but(&[Change, Partition, Merge, NoReturn, NoCircle], REPAIR)
-            .but(&[SafeRestart], AMNESIA)
-            .but(&[Forgets, Bytes], WRAPPED),
-        (RoutingKind::Aodv, "ns-2.1b8a") => on_demand(120.0)
-            .but(&[Shortest], FIRST_COPY)
-            .but(&[Restart], OLD_NUMBERS)
-            .but(&[NoReturn], SPACED)
-            .but(&[SafeRestart], AMNESIA),
-        (RoutingKind::Aodv, "aodv-uu-ll" | "aodv-uu-ll-2.27") => {
-            on_demand(120.0).but(&[Shortest], FIRST_COPY).but(&[SafeRestart], AMNESIA)
-        }
-        (RoutingKind::Aodv, _) => on_demand(120.0).but(&[Shortest], FIRST_COPY).but(&[Restart], OLD_NUMBERS),
+        (RoutingKind::Aodv, set) => aodv(set),
         (RoutingKind::Dsr | RoutingKind::Tsr, set) => {
             let terms = on_demand(400.0)
                 .but(&[Shortest], CACHES)
@@ -130,6 +116,10 @@ pub fn terms(subject: &Subject) -> Terms {
         (RoutingKind::Tora, _) => {
             on_demand(120.0).but(&[Shortest], REVERSED).but(&[NoReturn, NoCircle, SafeRestart], UNTOLD)
         }
+        (RoutingKind::Ssa, _) => on_demand(60.0).but(&[Shortest], FIRST_COPY),
+        (RoutingKind::Abr, _) => {
+            on_demand(60.0).but(&[Shortest], FIRST_COPY).but(&[NoCircle, SafeRestart], SOURCE_ROUTES)
+        }
         (RoutingKind::Flooding, _) => on_demand(120.0).but(&[Shortest], FIRST_COPY),
         (RoutingKind::Static, _) => unasked(2.0, 2.0, 10.0).but(&[Change, Partition, Forgets], FIXED),
         (RoutingKind::Custom, _) => on_demand(120.0),
@@ -142,6 +132,25 @@ fn dymo(set: &str) -> Terms {
     let terms = Terms { horizon, ..on_demand(forgotten_s) }.but(&[Shortest], FIRST_COPY);
     let terms = if set == "aodvv2" { terms.but(&[Restart], OLD_NUMBERS) } else { terms };
     terms.but(&[SafeRestart], AMNESIA)
+}
+
+fn aodv(set: &str) -> Terms {
+    use Promise::{
+        Bytes, Change, Forgets, Merge, NoCircle, NoReturn, Partition, Restart, SafeRestart, Shortest,
+    };
+    let terms = on_demand(120.0).but(&[Shortest], FIRST_COPY);
+    match set {
+        "ns-2.35" | "dyer-2002" => terms
+            .but(&[Restart], OLD_NUMBERS)
+            .but(&[Change, Partition, Merge, NoReturn, NoCircle], REPAIR)
+            .but(&[SafeRestart], AMNESIA)
+            .but(&[Forgets, Bytes], WRAPPED),
+        "ns-2.1b8a" => {
+            terms.but(&[Restart], OLD_NUMBERS).but(&[NoReturn], SPACED).but(&[SafeRestart], AMNESIA)
+        }
+        "aodv-uu-ll" | "aodv-uu-ll-2.27" => terms.but(&[SafeRestart], AMNESIA),
+        _ => terms.but(&[Restart], OLD_NUMBERS),
+    }
 }
 
 fn on_demand(forgotten_s: f64) -> Terms {

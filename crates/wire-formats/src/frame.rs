@@ -219,6 +219,8 @@ impl Encoder {
                 udp::encode(src, dst, ports, out, |out| aodv::encode(message, out));
             }
             Payload::Dsdv(update) => own::dsdv::encode(update, out),
+            Payload::Abr(message) => put_padded(charged, out, |out| own::abr::encode(message, out)),
+            Payload::Ssa(message) => put_padded(charged, out, |out| own::ssa::encode(message, out)),
             Payload::Olsr(content) => {
                 let ports = Ports { src: OLSR_PORT, dst: OLSR_PORT };
                 udp::encode(src, dst, ports, out, |out| olsr::encode(content, out));
@@ -374,6 +376,8 @@ fn protocol_of(payload: &Payload) -> u8 {
         | Payload::Dsdv(_)
         | Payload::Adv(_)
         | Payload::Tora(_)
+        | Payload::Ssa(_)
+        | Payload::Abr(_)
         | Payload::Custom(_) => protocol::EXPERIMENTAL,
     }
 }
@@ -389,6 +393,13 @@ fn port(number: u32) -> u16 {
 
 fn ports(flow: FlowId) -> Ports {
     Ports { src: port(flow.0), dst: port(flow.0) }
+}
+
+/// Appends a message, and zeros where a run charges more bytes than its format has.
+fn put_padded(charged: u32, out: &mut Vec<u8>, encode: impl FnOnce(&mut Vec<u8>)) {
+    let end = out.len() + charged as usize;
+    encode(out);
+    out.resize(out.len().max(end), 0);
 }
 
 fn put_numbered(number: u64, bytes: usize, out: &mut Vec<u8>) {

@@ -6,7 +6,8 @@ use manetlab_core::wire::arp::ArpMessage;
 use manetlab_core::wire::dsr::{FlowMark, Header, LinkError, Request, Route, UnknownFlow};
 use manetlab_core::wire::tcp::SegmentRanges;
 use manetlab_core::wire::{
-    ConnectionId, Ecn, FlowId, NodeId, adp, adv, aodv, babel, batman, dsdv, dymo, lunar, olsr, rtp, tora, tsr,
+    ConnectionId, Ecn, FlowId, NodeId, abr, adp, adv, aodv, babel, batman, dsdv, dymo, lunar, olsr, rtp, ssa,
+    tora, tsr,
 };
 use manetlab_wire_formats::address::{self, LAST_NODE};
 use manetlab_wire_formats::tcp::{Door, Flags, Options};
@@ -221,6 +222,36 @@ fn adv_message() -> impl Strategy<Value = adv::Message> {
     prop_oneof![update, flood]
 }
 
+fn ssa_message() -> impl Strategy<Value = ssa::Message> {
+    use ssa::{Kind, Message, Preference};
+    let kinds = vec![Kind::Beacon, Kind::Search, Kind::Reply, Kind::Error, Kind::Erase];
+    let preferences = vec![Preference::StrongOnly, Preference::StrongPreferred, Preference::Any];
+    let chosen = (prop::sample::select(kinds), prop::sample::select(preferences));
+    (chosen, any::<(u8, u32)>(), node(), node_or_all(), vec(node(), 0..12)).prop_map(
+        |((kind, preference), (ttl, number), source, destination, nodes)| {
+            let nodes = nodes.into();
+            Message { kind, preference, ttl, source, destination, number, nodes }
+        },
+    )
+}
+
+fn abr_message() -> impl Strategy<Value = abr::Message> {
+    use abr::{Hop, Kind, Message};
+    let queries = prop::sample::select(vec![Kind::Bq, Kind::Lq]);
+    let others = vec![Kind::Beacon, Kind::Reply, Kind::RnBack, Kind::RnToSource, Kind::RnErase, Kind::Rd];
+    let hop = (node(), any::<(u32, u16)>()).prop_map(|(node, (ticks, load))| Hop { node, ticks, load });
+    let content = prop_oneof![
+        (queries, vec(hop, 0..12)).prop_map(|(kind, hops)| (kind, hops, vec![])),
+        (prop::sample::select(others), vec(node(), 0..12)).prop_map(|(kind, nodes)| (kind, vec![], nodes)),
+    ];
+    (content, any::<(u8, u8, u32)>(), node(), node_or_all()).prop_map(
+        |((kind, hops, nodes), (ttl, before, number), source, destination)| {
+            let (hops, nodes) = (hops.into(), nodes.into());
+            Message { kind, ttl, before, source, destination, number, hops, nodes }
+        },
+    )
+}
+
 fn own_message() -> impl Strategy<Value = own::Message> {
     let entry =
         (node(), any::<(u8, u32)>()).prop_map(|(dst, (metric, seqno))| dsdv::Entry { dst, metric, seqno });
@@ -248,7 +279,19 @@ fn own_message() -> impl Strategy<Value = own::Message> {
     let custom = (1..1000_usize).prop_map(own::Message::Custom);
     let header = (any::<u8>(), 4..200_u16)
         .prop_map(|(next, bytes)| own::Message::Header(own::custom::Header { next, bytes }));
-    prop_oneof![adv_message().prop_map(own::Message::Adv), dsdv, adp_data, adp_ack, bus, custom, header]
+    let ssa = ssa_message().prop_map(own::Message::Ssa);
+    let abr = abr_message().prop_map(own::Message::Abr);
+    prop_oneof![
+        adv_message().prop_map(own::Message::Adv),
+        dsdv,
+        ssa,
+        abr,
+        adp_data,
+        adp_ack,
+        bus,
+        custom,
+        header
+    ]
 }
 
 fn encode_own(message: &own::Message, out: &mut Vec<u8>) {
@@ -256,6 +299,8 @@ fn encode_own(message: &own::Message, out: &mut Vec<u8>) {
         own::Message::Adv(message) => own::adv::encode(message, out),
         own::Message::Dsdv(update) => own::dsdv::encode(update, out),
         own::Message::Tora(packet) => own::tora::encode(packet, out),
+        own::Message::Abr(message) => own::abr::encode(message, out),
+        own::Message::Ssa(message) => own::ssa::encode(message, out),
         own::Message::Adp(packet) => own::adp::encode(packet, out),
         own::Message::Bus(message) => own::bus::encode(message, out),
         own::Message::Custom(bytes) => own::custom::encode(*bytes, out),
@@ -526,6 +571,15 @@ proptest! {
             own::Message::Adv(adv::Message::Update(update)) => prop_assert_eq!(bytes.len() as u32, update.bytes()),
             own::Message::Adv(adv::Message::Flood(_)) => prop_assert_eq!(bytes.len() as u32, adv::FLOOD_BYTES),
             own::Message::Dsdv(update) => prop_assert_eq!(bytes.len() as u32, update.bytes()),
+            own::Message::Abr(message) => {
+                let (hops, nodes) = (message.hops.len() as u32, message.nodes.len() as u32);
+                let listed = abr::HOP_BYTES * hops + abr::NODE_BYTES * nodes;
+                prop_assert_eq!(bytes.len() as u32, abr::HEADER_BYTES + listed);
+            }
+            own::Message::Ssa(message) => {
+                let nodes = message.nodes.len() as u32;
+                prop_assert_eq!(bytes.len() as u32, ssa::HEADER_BYTES + ssa::NODE_BYTES * nodes);
+            }
             _ => {}
         }
     }

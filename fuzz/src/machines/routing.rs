@@ -10,9 +10,10 @@ use manetlab_core::scenario::{Params, RoutingKind};
 use manetlab_core::wire::ConnectionId;
 use manetlab_core::wire::tcp::{AckSigns, SackBlocks, Segment};
 use manetlab_core::wire::{
-    Ecn, FlowId, IP_HEADER_BYTES, NodeId, Packet, Payload, RoutingHeader, adv as adv_wire, aodv as aodv_wire,
-    babel as babel_wire, batman as batman_wire, dsdv as dsdv_wire, dsr as dsr_wire, dymo as dymo_wire,
-    lunar as lunar_wire, olsr as olsr_wire, tora as tora_wire, tsr as tsr_wire,
+    Ecn, FlowId, IP_HEADER_BYTES, NodeId, Packet, Payload, RoutingHeader, abr as abr_wire, adv as adv_wire,
+    aodv as aodv_wire, babel as babel_wire, batman as batman_wire, dsdv as dsdv_wire, dsr as dsr_wire,
+    dymo as dymo_wire, lunar as lunar_wire, olsr as olsr_wire, ssa as ssa_wire, tora as tora_wire,
+    tsr as tsr_wire,
 };
 
 use super::input::{Input, ME, NODES};
@@ -324,6 +325,8 @@ impl Bench {
             RoutingKind::Olsr => Some(Payload::Olsr(olsr_packet(input))),
             RoutingKind::Dymo => Some(Payload::Dymo(dymo_message(input))),
             RoutingKind::Tora => Some(Payload::Tora(tora_packet(self.now, input).into())),
+            RoutingKind::Abr => Some(Payload::Abr(abr_message(input))),
+            RoutingKind::Ssa => Some(Payload::Ssa(ssa_message(input))),
             RoutingKind::Babel => Some(Payload::Babel(babel_packet(input))),
             RoutingKind::Batman => {
                 if is_data && !input.once_in(4) {
@@ -525,6 +528,41 @@ fn tora_packet(now: Time, input: &mut Input<'_>) -> tora_wire::Packet {
         objects: (0..input.below(4)).map(|_| object(input)).collect(),
     });
     Packet { is_new: input.once_in(4), hellos, acks, block }
+}
+
+fn ssa_message(input: &mut Input<'_>) -> ssa_wire::Message {
+    use ssa_wire::{Kind, Message, Preference};
+    let kinds = [Kind::Beacon, Kind::Search, Kind::Reply, Kind::Error, Kind::Erase];
+    let preferences = [Preference::StrongOnly, Preference::StrongPreferred, Preference::Any];
+    Message {
+        kind: kinds[input.below(5) as usize],
+        preference: preferences[input.below(3) as usize],
+        ttl: input.byte(),
+        source: if input.once_in(2) { ME } else { input.node() },
+        destination: input.node(),
+        number: input.number(),
+        nodes: (0..input.below(5)).map(|_| if input.once_in(3) { ME } else { input.node() }).collect(),
+    }
+}
+
+fn abr_message(input: &mut Input<'_>) -> abr_wire::Message {
+    use abr_wire::{Hop, Kind, Message};
+    let kinds = [Kind::Bq, Kind::Lq, Kind::Reply, Kind::RnBack, Kind::RnToSource, Kind::RnErase, Kind::Rd];
+    let node = |input: &mut Input<'_>| if input.once_in(3) { ME } else { input.node() };
+    let hop = |input: &mut Input<'_>| {
+        let (node, ticks) = (input.node(), input.number());
+        Hop { node, ticks, load: input.number() as u16 }
+    };
+    Message {
+        kind: if input.once_in(8) { Kind::Beacon } else { kinds[input.below(7) as usize] },
+        ttl: input.byte(),
+        before: input.byte(),
+        source: node(input),
+        destination: node(input),
+        number: input.number(),
+        hops: (0..input.below(5)).map(|_| hop(input)).collect(),
+        nodes: (0..input.below(5)).map(|_| node(input)).collect(),
+    }
 }
 
 fn babel_packet(input: &mut Input<'_>) -> babel_wire::Packet {

@@ -23,7 +23,21 @@ MOST_NAMED = 3
 """Most settings that a sentence names."""
 NAMES = {
     name: name.upper()
-    for name in ("aodv", "dsr", "dsdv", "olsr", "tsr", "adv", "lunar", "dymo", "tora", "sack", "cubic")
+    for name in (
+        "aodv",
+        "dsr",
+        "dsdv",
+        "olsr",
+        "tsr",
+        "adv",
+        "lunar",
+        "dymo",
+        "tora",
+        "ssa",
+        "abr",
+        "sack",
+        "cubic",
+    )
 }
 NAMES |= {name: name.capitalize() for name in ("babel", "reno", "tahoe", "vegas")}
 NAMES |= {"batman": "B.A.T.M.A.N.", "static": "static routes", "newreno": "NewReno", "reno-f": "Reno-F"}

@@ -11,6 +11,7 @@
 //! is counted by [`Routing::buffered`]; a control message that is consumed comes out as
 //! [`Action::Consume`]. The packet audit checks this in every run.
 
+pub mod abr;
 pub mod adv;
 pub mod aodv;
 pub mod babel;
@@ -30,6 +31,7 @@ mod place;
 mod probe;
 mod relay;
 mod seen;
+pub mod ssa;
 mod static_routes;
 mod table;
 pub mod tora;

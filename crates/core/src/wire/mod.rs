@@ -9,6 +9,7 @@
 //! names in recordings. Whatever turns a type into bytes, and bytes into it, belongs below them in the same
 //! file.
 
+pub mod abr;
 pub mod adp;
 pub mod adv;
 pub mod aodv;
@@ -27,6 +28,7 @@ pub mod mac;
 pub mod olsr;
 mod packet;
 pub mod rtp;
+pub mod ssa;
 pub mod tcp;
 pub mod tora;
 pub mod tsr;

@@ -6,7 +6,7 @@ use super::custom::{CustomHeader, CustomMessage};
 use super::density::Announcement;
 use super::ids::{ConnectionId, FlowId, NodeId};
 use super::udp::Datagram;
-use super::{adp, adv, aodv, babel, batman, dsdv, dsr, dymo, lunar, olsr, rtp, tcp, tora};
+use super::{abr, adp, adv, aodv, babel, batman, dsdv, dsr, dymo, lunar, olsr, rtp, ssa, tcp, tora};
 use crate::kernel::Time;
 
 /// Bytes of an IPv4 header without options (RFC 791 §3.1).
@@ -153,6 +153,10 @@ pub enum Payload {
     Dymo(dymo::Message),
     /// A packet of IMEP with messages of TORA.
     Tora(Arc<tora::Packet>),
+    /// A message of SSA.
+    Ssa(ssa::Message),
+    /// A message of ABR.
+    Abr(abr::Message),
     /// A message that only its protocol understands.
     Custom(CustomMessage),
 }
@@ -262,6 +266,8 @@ impl Packet {
             Payload::Batman(_) => "ogm",
             Payload::Dymo(message) => message.name(),
             Payload::Tora(packet) => packet.name(),
+            Payload::Ssa(message) => message.name(),
+            Payload::Abr(message) => message.name(),
             Payload::Custom(message) => message.name,
         }
     }

@@ -17,6 +17,8 @@ pub(super) fn kind(packet: &Packet) -> &'static str {
         Payload::Batman(_) => "BATMAN",
         Payload::Dymo(_) => "DYMO",
         Payload::Tora(_) => "TORA",
+        Payload::Ssa(_) => "SSA",
+        Payload::Abr(_) => "ABR",
         Payload::Nothing if packet.dsr().is_some() => "DSR",
         Payload::Datagram(_, datagram) if datagram.rtp.is_some() => "rtp",
         _ => packet.name(),

@@ -1,11 +1,12 @@
-//! Formats of this project's own, for protocols whose sources give none: ADV, DSDV, ADP, the messages of
-//! TCP-BuS, LUNAR, DYMO, TORA, and what only a protocol in Python understands.
+//! Formats of this project's own, for protocols whose sources give none: ADV, DSDV, SSA, ABR, ADP, the
+//! messages of TCP-BuS, LUNAR, DYMO, TORA, and what only a protocol in Python understands.
 //!
 //! They follow the IP header under protocol 253 (RFC 3692), except for LUNAR's, which precede it ([`lunar`]).
 //! The first byte says which format it is. Lengths are those that a run charges, so that fields are as wide
 //! as these leave room for; numbers are in network order. docs/captures.md has the layouts, and
 //! python/manetlab/manetlab.lua shows them in Wireshark.
 
+pub mod abr;
 pub mod adp;
 pub mod adv;
 pub mod bus;
@@ -13,6 +14,7 @@ pub mod custom;
 pub mod dsdv;
 pub mod dymo;
 pub mod lunar;
+pub mod ssa;
 pub mod tora;
 
 use crate::reader::Malformed;
@@ -30,6 +32,10 @@ pub(crate) mod kind {
     /// Of the four messages, in the order of `Content`.
     pub(crate) const DYMO: [u8; 4] = [80, 81, 82, 83];
     pub(crate) const TORA: u8 = 96;
+    /// In the order of SSA's `Kind`.
+    pub(crate) const SSA: [u8; 5] = [128, 129, 130, 131, 132];
+    /// In the order of ABR's `Kind`.
+    pub(crate) const ABR: [u8; 8] = [144, 145, 146, 147, 148, 149, 150, 151];
     pub(crate) const CUSTOM_MESSAGE: u8 = 112;
     pub(crate) const CUSTOM_HEADER: u8 = 113;
 }
@@ -41,6 +47,10 @@ pub enum Message {
     Adv(manetlab_core::wire::adv::Message),
     /// Of DSDV.
     Dsdv(manetlab_core::wire::dsdv::Update),
+    /// Of SSA.
+    Ssa(manetlab_core::wire::ssa::Message),
+    /// Of ABR.
+    Abr(manetlab_core::wire::abr::Message),
     /// Of ADP.
     Adp(adp::Packet),
     /// Of TCP-BuS.
@@ -62,6 +72,8 @@ pub fn decode(bytes: &[u8]) -> Result<(Message, &[u8]), Malformed> {
     match bytes.first() {
         None => Err(Malformed::Short("message")),
         Some(&kind::DSDV_ENTRY) => Ok((Message::Dsdv(dsdv::decode(bytes)?), none)),
+        Some(kind) if kind::SSA.contains(kind) => Ok((Message::Ssa(ssa::decode(bytes)?), none)),
+        Some(kind) if kind::ABR.contains(kind) => Ok((Message::Abr(abr::decode(bytes)?), none)),
         Some(&(kind::ADP_DATA | kind::ADP_ACK)) => Ok((Message::Adp(adp::decode(bytes)?), none)),
         Some(&(kind::ERDN | kind::ERSN)) => Ok((Message::Bus(bus::decode(bytes)?), none)),
         Some(&kind::TORA) => Ok((Message::Tora(tora::decode(bytes)?), none)),

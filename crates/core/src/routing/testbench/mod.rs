@@ -30,6 +30,7 @@ use crate::drops::DropReason;
 use crate::kernel::{Purpose, Span, Stream, Streams, Time};
 use crate::mobility::{Path, Point, Trajectory};
 use crate::observe::returns::{Return, Step, returns};
+use crate::radio::{Propagation, RadioParams};
 use crate::wire::{Ecn, FlowId, NodeId, Packet, Payload};
 
 /// `seconds` after the start.
@@ -155,6 +156,8 @@ pub(crate) struct Bench {
     /// Nodes send one packet at a time, and this many may wait; more are lost. Without it they send all at
     /// once.
     pub(crate) queue_packets: Option<u64>,
+    /// Look after each event whether next hops form a cycle.
+    pub(crate) watch_loops: bool,
     /// Panic as soon as the next hops to any node form a cycle.
     pub(crate) forbid_loops: bool,
     /// Did next hops ever form a cycle?
@@ -166,6 +169,8 @@ pub(crate) struct Bench {
     idle_at: Vec<Time>,
     /// Who is heard by whom.
     links: BTreeSet<(u32, u32)>,
+    /// Who else is, by distance, and how strong.
+    radio: Option<Propagation>,
     events: BTreeMap<(Time, u64), Event>,
     sequence: u64,
     next_uid: u64,
@@ -200,13 +205,22 @@ impl Bench {
 
     /// Nodes at these points, without links.
     pub(crate) fn over(points: &[Point], make: impl Maker + 'static) -> Bench {
-        let n = points.len() as u32;
         let fixed = |point: &Point| Path::new(&Trajectory::fixed(point.x, point.y));
-        let paths: Arc<[Path]> = points.iter().map(fixed).collect();
+        Bench::along(points.iter().map(fixed).collect(), make)
+    }
+
+    /// Nodes on these paths, which hear each other as far as the radio of ns-2 reaches, 250 m.
+    pub(crate) fn on_the_air(paths: Arc<[Path]>, make: impl Maker + 'static) -> Bench {
+        Bench { radio: Some(Propagation::new(&RadioParams::default())), ..Bench::along(paths, make) }
+    }
+
+    fn along(paths: Arc<[Path]>, make: impl Maker + 'static) -> Bench {
+        let n = paths.len() as u32;
         let mut bench = Bench {
             ttl: 64,
             unruly: false,
             queue_packets: None,
+            watch_loops: true,
             forbid_loops: false,
             looped: false,
             nodes: (0..n).map(|node| make.make(Place::new(NodeId(node), Arc::clone(&paths)))).collect(),
@@ -214,6 +228,7 @@ impl Bench {
             paths,
             idle_at: vec![Time::ZERO; n as usize],
             links: BTreeSet::new(),
+            radio: None,
             events: BTreeMap::new(),
             sequence: 0,
             next_uid: 0,
@@ -320,7 +335,9 @@ impl Bench {
                 let again = self.nodes[node.index()].next_timeout();
                 assert!(again > self.now, "node {node:?} wants to be woken again at {again:?}");
             }
-            self.look_for_loops();
+            if self.watch_loops {
+                self.look_for_loops();
+            }
         }
         self.now = end;
     }
@@ -355,6 +372,12 @@ impl Bench {
     /// Over how many links the route of `src` to `dst` goes, as it knows it.
     pub(crate) fn route_hops(&self, src: u32, dst: u32) -> Option<u32> {
         self.nodes[src as usize].route_hops(self.now, NodeId(dst))
+    }
+
+    /// All nodes of the way that packets from `src` to `dst` would take now.
+    pub(crate) fn way(&self, src: u32, dst: u32) -> Option<Vec<NodeId>> {
+        let routing = |node: NodeId| self.nodes[node.index()].as_ref();
+        super::whole_path(routing, self.now, NodeId(src), NodeId(dst))
     }
 
     /// What protocols told the other layers, in order.
@@ -416,7 +439,13 @@ impl Bench {
     }
 
     fn is_heard(&self, from: NodeId, by: NodeId) -> bool {
-        self.links.contains(&(from.0, by.0))
+        let by_radio = |radio: &Propagation| self.distance2(from, by) <= radio.receive_m2(2e6);
+        self.links.contains(&(from.0, by.0)) || self.radio.as_ref().is_some_and(by_radio)
+    }
+
+    fn distance2(&self, from: NodeId, to: NodeId) -> f64 {
+        let [from, to] = [from, to].map(|node| self.paths[node.index()].position(self.now));
+        from.distance2(to)
     }
 
     fn carry_out(&mut self, event: Event) {
@@ -527,6 +556,10 @@ impl Bench {
             }
             if unicast {
                 self.overhear(from, to, &packet);
+            }
+            if let Some(radio) = self.radio.as_ref().filter(|_| self.nodes[to.index()].wants_rx_power()) {
+                let power_w = radio.power_w(self.distance2(from, to));
+                self.nodes[to.index()].handle_rx_power(self.now, from, power_w);
             }
             self.call(to, Some(packet), |machine, now, packet, actions| {
                 let packet = packet.expect("given");

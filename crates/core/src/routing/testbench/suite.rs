@@ -404,7 +404,9 @@ mod tests {
             // A way that carries nothing any more loses its rank within a few messages.
             (RoutingKind::Batman, _) => Terms { pace: Pace { settled_s: 20.0, recovered_s: 60.0 }, ..BEST },
             // Replies go back the way that requests came, and nobody acknowledges them.
-            (RoutingKind::Dymo, _) => Terms { one_way: [Nothing, All], ..BEST },
+            (RoutingKind::Dymo | RoutingKind::Ssa, _) => Terms { one_way: [Nothing, All], ..BEST },
+            // The same, until the destination takes the other way because more of its links are stable.
+            (RoutingKind::Abr, _) => Terms { one_way: [Arrive::Some, All], ..BEST },
             _ => BEST,
         }
     }
