@@ -165,6 +165,7 @@ papers-pages: build
 	$(BIN)/python -m studies.real_radios
 	$(BIN)/python -m studies.hellos
 	$(BIN)/python -m studies.which_protocol
+	$(BIN)/python -m studies.movement
 
 bench: build
 	benches/install_simulators.sh

@@ -24,7 +24,9 @@ from tests import notebook
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "papers" / "how-to.md"])
 OTHERS = [ROOT / "papers" / "README.md", *(ROOT / "papers" / "pages").glob("*.md")]
-STUDIES = [ROOT / "papers" / "studies" / name for name in ("README.md", "adjusted.md", "ranges.md")]
+STUDIES = [
+    ROOT / "papers" / "studies" / name for name in ("README.md", "adjusted.md", "movement.md", "ranges.md")
+]
 MANETLAB = ".venv/bin/manetlab"
 TOO_LONG = (["demo"], ["papers", "reproduce"])
 """Commands that take a minute; their own tests run them in small."""
