@@ -5,41 +5,37 @@ use std::cmp::Reverse;
 use crate::kernel::{Clock, Span, Time};
 use crate::mac::{ShortWay, Signal};
 use crate::observe::Watching;
-use crate::radio::{Arrival, Fate, Noise};
+use crate::radio::{Arrival, Fate, Sent};
 use crate::wire::mac::FrameKind;
 
 use super::transmission::{Phase, Template};
 use super::{Awaiting, Channel, Heard, Then, What};
 
-/// What may damage a frame, for those who only overhear it.
-#[derive(Clone, Copy)]
-struct Errors<'c> {
-    noise: Option<&'c Noise>,
-    /// Are there errors of bits that are drawn one after the other?
-    others: bool,
-}
-
-impl Errors<'_> {
-    /// Is a signal nothing but what it seems, or too weak to be noticed, which it then says? If not, or if
-    /// the node may have to act on it, it is to be judged the long way.
-    #[inline(always)]
-    fn are_settled(self, arrival: &Arrival, template: &Template, signal: &mut Signal) -> bool {
-        if !signal.receivable {
-            return true;
-        }
-        let Some(noise) = self.noise.filter(|_| !self.others && !signal.wanted) else { return false };
-        let rate = signal.rate.index();
-        if noise.spares(rate, arrival.distance_m2) {
-            return true;
-        }
-        let draw = noise.draw(template.start, template.from.0, arrival.node);
-        match noise.fate(rate, template.bytes, arrival.distance_m2, draw) {
-            Fate::Intact => true,
-            Fate::Damaged => false,
-            Fate::Unnoticed => {
-                template.weaken(signal);
-                true
-            }
+/// What noise makes of a signal for those who only overhear the frame: is it nothing but what it seems, or
+/// too weak to be noticed, which it then says? If not, or if the node may have to act on it, it is to be
+/// judged the long way.
+#[inline(always)]
+fn is_settled(
+    sent: Option<&Sent<'_>>,
+    arrival: &mut Arrival,
+    template: &Template,
+    signal: &mut Signal,
+) -> bool {
+    if !signal.receivable {
+        return true;
+    }
+    let Some(sent) = sent else { return false };
+    if sent.spares(arrival.distance_m2) {
+        return !signal.wanted;
+    }
+    let fate = sent.fate(arrival.distance_m2, sent.draw(arrival.node));
+    arrival.fate = Some(fate);
+    match fate {
+        Fate::Intact => !signal.wanted,
+        Fate::Damaged => false,
+        Fate::Unnoticed => {
+            template.weaken(signal);
+            true
         }
     }
 }
@@ -124,26 +120,32 @@ impl Channel {
         }
         // Copies, which the loop has in registers.
         let (template, weak_frames) = (*template, self.short_way.weak_frames);
-        let errors = Errors { noise: self.noise.as_deref(), others: self.bit_errors.is_some() };
+        let noise = self.noise.as_deref().filter(|_| ERRORS && self.bit_errors.is_none());
+        let sent = noise.map(|noise| template.judged_by(noise));
         let macs = self.macs.as_mut_slice();
         // Longer than what is left in it: nothing is written that is not read.
         let most = self.index.candidates(template.from.0);
         if remaining.len() < most {
             remaining.resize(most, Arrival::default());
         }
-        let mut left = 0;
-        for arrival in self.index.arrivals(template.from.0, template.receive_m2) {
+        let (mut left, mut unnoticed) = (0, 0);
+        for mut arrival in self.index.arrivals(template.from.0, template.receive_m2) {
             let is_addressee = !TO_ALL && template.to.0 == arrival.node && arrival.receivable;
             let (now, mut signal) = template.signal(&arrival, TO_ALL);
             if is_addressee
-                || (ERRORS && !errors.are_settled(&arrival, &template, &mut signal))
+                || (ERRORS && !is_settled(sent.as_ref(), &mut arrival, &template, &mut signal))
                 || !macs[arrival.node as usize].overhear::<EIFS>(now, &signal, weak_frames)
             {
                 remaining[left] = arrival;
                 left += 1;
+            } else if ERRORS && TO_ALL {
+                // Too weak to be noticed, if it can be received at all.
+                unnoticed += u64::from(arrival.receivable);
             }
         }
         self.left = left;
+        self.meant += unnoticed;
+        self.damaged += unnoticed;
     }
 
     /// Brings the first bit to those who remain, from the place `first` among them.
@@ -195,7 +197,7 @@ impl Channel {
         watch: &mut Watching<'_>,
     ) -> Option<Heard> {
         clock.agenda.set(self.frame_starts_slot, Time::NEVER);
-        while let Some(bit) = self.frame_starts.pop() {
+        while let Some(mut bit) = self.frame_starts.pop() {
             if bit.due > clock.now && !clock.is_free_until(bit.due) {
                 clock.agenda.set(self.frame_starts_slot, bit.due);
                 self.frame_starts.push(bit);
@@ -210,7 +212,7 @@ impl Channel {
             transmission.unreached -= 1;
             let reached = (transmission.unreached == 0).then_some(bit.transmission);
             self.arrivals += 1;
-            if !self.overhear(&bit.arrival, &template)
+            if !self.overhear(&mut bit.arrival, &template)
                 && let Some(ended) = self.arrive(clock, watch, &bit.arrival, &template)
             {
                 return Some(self.wait(&bit.arrival, &template, ended, Then::FrameStarts { reached }));
@@ -223,18 +225,29 @@ impl Channel {
     }
 
     /// Brings a first bit to a node if it can go the short way; false, and nothing done, otherwise.
-    fn overhear(&mut self, arrival: &Arrival, template: &Template) -> bool {
+    fn overhear(&mut self, arrival: &mut Arrival, template: &Template) -> bool {
         let ShortWay { open, uses_eifs, weak_frames, .. } = self.short_way;
         let (now, mut signal) = template.signal(arrival, template.is_meant_for(arrival.node));
-        let errors = Errors { noise: self.noise.as_deref(), others: self.bit_errors.is_some() };
-        let mac = &mut self.macs[arrival.node as usize];
-        open && template.followed_within == Span::ZERO
-            && (!self.has_errors || errors.are_settled(arrival, template, &mut signal))
-            && if uses_eifs {
-                mac.overhear::<true>(now, &signal, weak_frames)
-            } else {
-                mac.overhear::<false>(now, &signal, weak_frames)
+        if !open || template.followed_within != Span::ZERO {
+            return false;
+        }
+        if self.has_errors {
+            let noise = self.noise.as_deref().filter(|_| self.bit_errors.is_none());
+            let sent = noise.map(|noise| template.judged_by(noise));
+            if !is_settled(sent.as_ref(), arrival, template, &mut signal) {
+                return false;
             }
+        }
+        let mac = &mut self.macs[arrival.node as usize];
+        let is_overheard = if uses_eifs {
+            mac.overhear::<true>(now, &signal, weak_frames)
+        } else {
+            mac.overhear::<false>(now, &signal, weak_frames)
+        };
+        let is_unnoticed = is_overheard & signal.wanted;
+        self.meant += u64::from(is_unnoticed);
+        self.damaged += u64::from(is_unnoticed);
+        is_overheard
     }
 
     /// The first bit reaches a node. Not yet if the node must first act on a frame that ends at this very
@@ -263,7 +276,7 @@ impl Channel {
         if self.has_errors && signal.receivable {
             self.judge(arrival, template, signal);
         }
-        if signal.wanted && !template.tapped {
+        if signal.wanted && signal.receivable && !template.tapped {
             let receivers = &mut self.transmissions[template.transmission as usize].receivers;
             receivers.push((arrival.delay_ns, arrival.node));
         }
@@ -317,12 +330,15 @@ impl Channel {
     /// What noise makes of a signal at a node.
     fn judge_by_noise(&mut self, arrival: &Arrival, template: &Template, signal: &mut Signal) {
         let Some(noise) = &self.noise else { return };
+        let (sent, others_count) = (template.judged_by(noise), self.rules.counts_others_as_noise());
         // Most are: nothing need be drawn.
-        if noise.spares(signal.rate.index(), arrival.distance_m2) && !self.rules.counts_others_as_noise() {
+        if sent.spares(arrival.distance_m2) && !others_count {
             return;
         }
-        let draw = noise.draw(template.start, template.from.0, arrival.node);
-        match noise.fate(signal.rate.index(), template.bytes, arrival.distance_m2, draw) {
+        let draw = || sent.draw(arrival.node);
+        let fate = arrival.fate.unwrap_or_else(|| sent.fate(arrival.distance_m2, draw()));
+        let announced = others_count.then(draw);
+        match fate {
             Fate::Intact => {}
             Fate::Damaged => signal.damaged = true,
             Fate::Unnoticed => {
@@ -330,7 +346,7 @@ impl Channel {
                 template.weaken(signal);
             }
         }
-        if self.rules.counts_others_as_noise() {
+        if let Some(draw) = announced {
             self.macs[arrival.node as usize].announce(template.bytes, draw);
         }
         self.damaged += u64::from(signal.wanted && signal.damaged);

@@ -2,7 +2,7 @@
 
 use crate::kernel::{Slot, Span, Time};
 use crate::mac::{ShortWay, Signal};
-use crate::radio::Arrival;
+use crate::radio::{Arrival, Noise, Sent};
 use crate::wire::NodeId;
 use crate::wire::mac::{Frame, Rate};
 
@@ -98,6 +98,12 @@ impl Template {
     #[inline(always)]
     pub(super) fn is_meant_for(&self, node: u32) -> bool {
         self.to.is_broadcast() || self.to.0 == node
+    }
+
+    /// The frame, of which noise decides.
+    #[inline(always)]
+    pub(super) fn judged_by<'n>(&self, noise: &'n Noise) -> Sent<'n> {
+        noise.sent(self.rate.index(), self.bytes, self.from.0, self.start)
     }
 
     /// The header of a signal is lost: the frame cannot be decoded.

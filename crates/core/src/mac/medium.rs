@@ -533,7 +533,8 @@ impl Medium {
         let reported = receivable | weak_frames.include(distance_m2);
         // An intact frame ends EIFS, so that the medium may be idle earlier.
         let ends_eifs = EIFS && receivable && self.eifs_until.after > end;
-        if signal.wanted || self.free_from > now || now >= self.patient_until || ends_eifs {
+        let acts = signal.wanted & receivable;
+        if acts || self.free_from > now || now >= self.patient_until || ends_eifs {
             return false;
         }
         self.nav.before = self.nav.after;
@@ -547,7 +548,7 @@ impl Medium {
                 self.eifs_until.after = end + weak_frames.eifs;
             }
         }
-        let (present, wanted, collided, deaf) = (true, false, false, false);
+        let (present, wanted, collided, deaf) = (true, signal.wanted, false, false);
         self.reception = Reception {
             end,
             distance_m2,

@@ -6,7 +6,7 @@
 //! environment.
 
 use super::fading::Fading;
-use super::path_loss::PathLoss;
+use super::path_loss::{LogDistance, PathLoss};
 use super::shadowing::{Remembered, Seen, Shadowing};
 use super::walls::{self, Barrier, Walls};
 use super::{NodeRadio, PathLossKind, RadioParams, WallSpec};
@@ -49,6 +49,8 @@ pub struct Environment {
 pub(super) struct Work {
     walls: walls::Work,
     shadows: Remembered,
+    /// Of one field, by candidate: of shadows in dB, of fades linear.
+    gains: Vec<f64>,
 }
 
 /// The transmitting end, as the environment sees it.
@@ -122,6 +124,7 @@ impl Environment {
         Work {
             walls: self.walls.as_ref().map(|_| walls::Work::among(nodes)).unwrap_or_default(),
             shadows: self.shadowing.as_ref().map(|_| Remembered::among(nodes)).unwrap_or_default(),
+            gains: Vec::new(),
         }
     }
 
@@ -155,8 +158,79 @@ impl Environment {
         place: Point,
         distance_m2: f64,
     ) -> f64 {
+        let mut seems_m2 = [distance_m2];
+        self.seem_m2(origin, &[node], &[place], &mut seems_m2);
+        self.behind_walls_m2(origin, (node, place), seems_m2[0])
+    }
+
+    /// Of a transmission to nodes at these places: turns the squared distances (m²) into those from which it
+    /// seems to come but for walls. Infinite ones stay so, and others become so where nothing comes through.
+    pub(super) fn seem_m2(
+        &self,
+        origin: &mut Origin,
+        nodes: &[u32],
+        places: &[Point],
+        distances_m2: &mut [f64],
+    ) {
+        if let PathLoss::LogDistance(model) = &self.path_loss {
+            return self.seem_by_one_exponent_m2(model, origin, nodes, places, distances_m2);
+        }
+        for ((&node, &place), distance_m2) in nodes.iter().zip(places).zip(distances_m2) {
+            if *distance_m2 < f64::INFINITY {
+                *distance_m2 = self.seems_by_powers_m2(origin, node, place, *distance_m2);
+            }
+        }
+    }
+
+    /// Where there is one exponent, gains are factors of the squared distance: one loop for each of them,
+    /// which goes for several nodes at a time.
+    fn seem_by_one_exponent_m2(
+        &self,
+        model: &LogDistance,
+        origin: &mut Origin,
+        nodes: &[u32],
+        places: &[Point],
+        distances_m2: &mut [f64],
+    ) {
+        for distance_m2 in distances_m2.iter_mut() {
+            *distance_m2 = distance_m2.max(model.reference_m2);
+        }
+        if !self.own.is_empty() {
+            for (&node, distance_m2) in nodes.iter().zip(distances_m2.iter_mut()) {
+                let gain = self.gain_of_radios(origin.node, node, *distance_m2);
+                *distance_m2 = self.path_loss.as_if_from_m2(*distance_m2, gain);
+            }
+        }
+        let drifted_m = origin.drifted_m;
+        let ends = nodes.iter().zip(places).map(|(&node, &place)| (node, drifted(place, drifted_m)));
+        if let (Some(field), Some(seen)) = (&self.shadowing, &origin.seen) {
+            let Work { shadows, gains, .. } = &mut origin.work;
+            gains.clear();
+            gains.extend(ends.clone().zip(distances_m2.iter()).map(|(end, &distance_m2)| {
+                let is_asked_for = distance_m2 < f64::INFINITY;
+                if is_asked_for { shadows.gain_db(field, (origin.node, seen), end) } else { 0.0 }
+            }));
+            for (distance_m2, &gain_db) in distances_m2.iter_mut().zip(gains.iter()) {
+                *distance_m2 *= model.stretch(gain_db);
+            }
+        }
+        if let Some(fading) = &self.fading {
+            let gains = &mut origin.work.gains;
+            gains.clear();
+            gains.extend(ends.zip(distances_m2.iter()).map(|(end, &distance_m2)| {
+                let may_be_heard = distance_m2 <= origin.unfaded_m2;
+                if may_be_heard { fading.gain(origin.now, [(origin.node, origin.place), end]) } else { 0.0 }
+            }));
+            for (distance_m2, &gain) in distances_m2.iter_mut().zip(gains.iter()) {
+                let seems_m2 = *distance_m2 * model.stretch_by(gain);
+                *distance_m2 = if gain > 0.0 { seems_m2 } else { f64::INFINITY };
+            }
+        }
+    }
+
+    /// The same for one node, by the power that is left.
+    fn seems_by_powers_m2(&self, origin: &mut Origin, node: u32, place: Point, distance_m2: f64) -> f64 {
         let (mut gain, mut gain_db) = (self.gain_of_radios(origin.node, node, distance_m2), 0.0);
-        let there = place;
         let place = drifted(place, origin.drifted_m);
         if let (Some(field), Some(seen)) = (&self.shadowing, &origin.seen) {
             gain_db = origin.work.shadows.gain_db(field, (origin.node, seen), (node, place));
@@ -169,11 +243,19 @@ impl Environment {
             }
             gain *= fading.gain(origin.now, [(origin.node, origin.place), (node, place)]);
         }
-        let seems_m2 = self.path_loss.as_if_shadowed_m2(distance_m2, gain, gain_db);
+        self.path_loss.as_if_shadowed_m2(distance_m2, gain, gain_db)
+    }
+
+    /// Are there walls?
+    pub(super) fn has_walls(&self) -> bool {
+        self.walls.is_some()
+    }
+
+    /// The squared distance (m²) from which a transmission seems to come, behind walls, that seems to come
+    /// from `seems_m2` without them; infinite where nothing comes through.
+    pub(super) fn behind_walls_m2(&self, origin: &mut Origin, there: (u32, Point), seems_m2: f64) -> f64 {
         match &self.walls {
-            Some(walls) if seems_m2 <= origin.within_m2 => {
-                self.behind_m2(walls, origin, (node, there), seems_m2)
-            }
+            Some(walls) if seems_m2 <= origin.within_m2 => self.behind_m2(walls, origin, there, seems_m2),
             _ => seems_m2,
         }
     }

@@ -23,6 +23,8 @@ use crate::mobility::Point;
 
 /// The number of plane waves.
 const WAVES: usize = 16;
+/// How many of them are computed beside each other.
+const ABREAST: usize = 4;
 const LIGHT_M_PER_S: f64 = 299_792_458.0;
 
 /// See the module's head.
@@ -42,15 +44,33 @@ enum Of {
 #[derive(Clone, Debug)]
 struct Waves {
     per_wavelength: f64,
-    /// Directions at the node of the lower number and at the other one: unit vectors over the wavelength, in
-    /// turns per metre.
-    lower: [Point; WAVES],
-    higher: [Point; WAVES],
+    /// Directions at the node of the lower number and at the other one.
+    lower: Directions,
+    higher: Directions,
     /// What each wave makes of a pair's number.
     odd: [u64; WAVES],
     /// Amplitudes of the direct way and of each wave.
     direct: f64,
     scattered: f64,
+}
+
+/// Unit vectors over the wavelength, in turns per metre, one component after the other.
+#[derive(Clone, Debug)]
+struct Directions {
+    x: [f64; WAVES],
+    y: [f64; WAVES],
+}
+
+impl Directions {
+    /// Turns of each wave on the way to a place.
+    #[inline]
+    fn turns(&self, place: Point) -> [f64; WAVES] {
+        let mut turns = [0.0; WAVES];
+        for (turns, (x, y)) in turns.iter_mut().zip(self.x.iter().zip(&self.y)) {
+            *turns = x * place.x + y * place.y;
+        }
+        turns
+    }
 }
 
 impl Fading {
@@ -123,17 +143,20 @@ impl Waves {
         odd.fill_with(|| (draws.unit() * 9e18) as u64 | 1);
         // One direction in each sixteenth of the circle, so that no side is left out.
         let mut directions = || {
-            let mut at = 0.0;
-            [(); WAVES].map(|()| {
-                let angle = 2.0 * PI * (at + draws.unit()) / WAVES as f64;
-                at += 1.0;
-                Point { x: libm::cos(angle) * per_wavelength, y: libm::sin(angle) * per_wavelength }
-            })
+            let mut directions = Directions { x: [0.0; WAVES], y: [0.0; WAVES] };
+            for at in 0..WAVES {
+                let angle = 2.0 * PI * (at as f64 + draws.unit()) / WAVES as f64;
+                directions.x[at] = libm::cos(angle) * per_wavelength;
+                directions.y[at] = libm::sin(angle) * per_wavelength;
+            }
+            directions
         };
         let (lower, mut higher) = (directions(), directions());
         // Which direction at one end belongs to which at the other is by chance.
         for at in (1..WAVES).rev() {
-            higher.swap(at, (draws.unit() * (at + 1) as f64) as usize);
+            let other = (draws.unit() * (at + 1) as f64) as usize;
+            higher.x.swap(at, other);
+            higher.y.swap(at, other);
         }
         let direct = (k / (k + 1.0)).sqrt();
         let scattered = (1.0 / ((k + 1.0) * WAVES as f64)).sqrt();
@@ -141,15 +164,19 @@ impl Waves {
     }
 
     fn gain(&self, pair: u64, lower: Point, higher: Point, distance_m: f64) -> f64 {
-        // One loop for each step, which goes for several waves at a time.
-        let mut turns = [0.0; WAVES];
-        for (at, turns) in turns.iter_mut().enumerate() {
-            let (a, b) = (self.lower[at], self.higher[at]);
-            let way = a.x * lower.x + a.y * lower.y + (b.x * higher.x + b.y * higher.y);
-            *turns = way + unit(pair.wrapping_mul(self.odd[at]));
+        // Four waves beside each other, of which the compiler computes several at a time.
+        let (lower, higher) = (self.lower.turns(lower), self.higher.turns(higher));
+        let (mut real, mut imaginary) = ([0.0; ABREAST], [0.0; ABREAST]);
+        let ways = lower.chunks_exact(ABREAST).zip(higher.chunks_exact(ABREAST));
+        for ((lower, higher), odd) in ways.zip(self.odd.chunks_exact(ABREAST)) {
+            for at in 0..ABREAST {
+                let turns = lower[at] + higher[at] + unit(pair.wrapping_mul(odd[at]));
+                real[at] += cos_turns(turns);
+                imaginary[at] += cos_turns(turns - 0.25);
+            }
         }
-        let real: f64 = turns.map(cos_turns).iter().sum();
-        let imaginary: f64 = turns.map(|turns| cos_turns(turns - 0.25)).iter().sum();
+        let sum = |of: [f64; ABREAST]| (of[0] + of[1]) + (of[2] + of[3]);
+        let (real, imaginary) = (sum(real), sum(imaginary));
         let (mut real, mut imaginary) = (real * self.scattered, imaginary * self.scattered);
         if self.direct > 0.0 {
             let turns = distance_m * self.per_wavelength;

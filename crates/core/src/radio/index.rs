@@ -23,7 +23,7 @@
 use std::sync::Arc;
 
 use super::environment::Work;
-use super::{Environment, Propagation};
+use super::{Environment, Fate, Propagation};
 use crate::kernel::{Span, Time};
 use crate::mobility::{Leg, Path, Point, heights_differ};
 
@@ -49,6 +49,8 @@ pub struct Arrival {
     pub distance_m2: f64,
     /// Is it strong enough to be decoded?
     pub receivable: bool,
+    /// What noise makes of it, if that is known.
+    pub fate: Option<Fate>,
 }
 
 /// The leg that a node is on. It fills one line of the cache.
@@ -127,16 +129,15 @@ impl Legs {
         self.vy.push(leg.vy);
     }
 
-    /// Squared distances to `here` at `now`, in m².
-    fn distances_m2(&self, here: Point, now: Time, distances_m2: &mut Vec<f64>) {
+    /// Where the nodes on them are at `now`.
+    fn places(&self, now: Time) -> impl Iterator<Item = Point> {
         let now_ns = now.0 as f64;
         let from = self.x.iter().zip(&self.y).map(|(&x, &y)| Point { x, y });
         let legs = self.start_ns.iter().zip(from).zip(&self.vx).zip(&self.vy);
-        distances_m2.clear();
-        distances_m2.extend(legs.map(|(((start_ns, from), vx), vy)| {
+        legs.map(move |(((start_ns, from), vx), vy)| {
             let seconds = (now_ns - start_ns) * 1e-9;
-            here.distance2(Point { x: from.x + vx * seconds, y: from.y + vy * seconds })
-        }));
+            Point { x: from.x + vx * seconds, y: from.y + vy * seconds }
+        })
     }
 }
 
@@ -187,7 +188,9 @@ pub struct Index {
     has_heights: bool,
     /// Of the last transmission; here so that its memory is used again.
     reached: Reached,
-    /// Its memory, too, is used again.
+    /// Where its candidates are, in an environment; its memory, too, is used again.
+    places: Vec<Point>,
+    /// The same.
     work: Work,
 }
 
@@ -226,6 +229,7 @@ impl Index {
             removed: Vec::new(),
             has_heights,
             reached: Reached::default(),
+            places: Vec::new(),
             work: Work::default(),
         }
     }
@@ -315,7 +319,9 @@ impl Index {
             self.follow(from, now);
         }
         let here = self.position(from, now);
-        self.candidates[from as usize].legs.distances_m2(here, now, &mut self.reached.distances_m2);
+        let places = self.candidates[from as usize].legs.places(now);
+        self.reached.distances_m2.clear();
+        self.reached.distances_m2.extend(places.map(|place| here.distance2(place)));
     }
 
     /// Finds the distances of the candidates, each of whose legs is looked up.
@@ -332,45 +338,60 @@ impl Index {
     /// Finds delays and the distances from which the candidates seem to be reached.
     #[inline(never)]
     fn measure_within(&mut self, from: u32, now: Time) {
+        self.find_places(from, now);
         let here = self.position(from, now);
+        self.reached.distances_m2.clear();
+        self.reached.distances_m2.extend(self.places.iter().map(|&place| here.distance2(place)));
+        if self.has_heights {
+            self.add_heights(from, now);
+        }
+        self.reached.set_delays();
         let Some(environment) = &self.environment else { return };
-        let z_m = if self.has_heights { self.paths[from as usize].height(now) } else { 0.0 };
         let (mut origin, limit_m2) = (environment.origin(from, here, now), self.search_m * self.search_m);
         environment.limit(&mut origin, self.propagation.sense_m2);
         origin.work = std::mem::take(&mut self.work);
-        let Reached { distances_m2, delays_ns } = &mut self.reached;
-        distances_m2.clear();
-        delays_ns.clear();
         let Candidates { nodes, silent_until, .. } = &mut self.candidates[from as usize];
-        for (&node, silent_until) in nodes.iter().zip(silent_until) {
-            if now < *silent_until {
-                delays_ns.push(0);
-                distances_m2.push(f64::INFINITY);
-                continue;
+        let distances_m2 = &mut self.reached.distances_m2;
+        for (distance_m2, &silent_until) in distances_m2.iter_mut().zip(silent_until.iter()) {
+            if (*distance_m2 > limit_m2) | (now < silent_until) {
+                *distance_m2 = f64::INFINITY;
             }
-            let place = self.current[node as usize].position(&self.paths[node as usize], now);
-            let mut distance_m2 = here.distance2(place);
-            if self.has_heights {
-                let above_m = self.paths[node as usize].height(now) - z_m;
-                distance_m2 += above_m * above_m;
-            }
-            delays_ns.push(Propagation::delay_ns(distance_m2));
-            if distance_m2 > limit_m2 {
-                distances_m2.push(f64::INFINITY);
-                continue;
-            }
-            let seems_m2 = environment.as_if_from_m2(&mut origin, node, place, distance_m2);
-            distances_m2.push(seems_m2);
-            if seems_m2 == f64::INFINITY && !self.has_heights {
-                let silent_m = environment.silent_m(&mut origin, distance_m2);
-                if silent_m > 0.0 {
-                    *silent_until = now + Span::from_secs((silent_m / self.top_speed).min(MOST_SILENT_S));
+        }
+        environment.seem_m2(&mut origin, nodes, &self.places, distances_m2);
+        if environment.has_walls() {
+            let ends = nodes.iter().zip(&self.places).zip(silent_until);
+            for (((&node, &place), silent_until), distance_m2) in ends.zip(distances_m2) {
+                if *distance_m2 == f64::INFINITY {
+                    continue;
+                }
+                *distance_m2 = environment.behind_walls_m2(&mut origin, (node, place), *distance_m2);
+                if *distance_m2 == f64::INFINITY && !self.has_heights {
+                    let silent_m = environment.silent_m(&mut origin, here.distance2(place));
+                    if silent_m > 0.0 {
+                        let silent_s = (silent_m / self.top_speed).min(MOST_SILENT_S);
+                        *silent_until = now + Span::from_secs(silent_s);
+                    }
                 }
             }
         }
         self.work = origin.work;
         if self.still && environment.stands_still() {
             self.candidates[from as usize].always = Some(self.reached.clone());
+        }
+    }
+
+    /// Finds where the candidates are.
+    fn find_places(&mut self, from: u32, now: Time) {
+        self.places.clear();
+        if self.legs_beside_candidates {
+            if now >= self.candidates[from as usize].legs_until {
+                self.follow(from, now);
+            }
+            self.places.extend(self.candidates[from as usize].legs.places(now));
+        } else {
+            let (current, paths) = (&mut self.current, &self.paths);
+            let nodes = self.candidates[from as usize].nodes.iter().map(|&node| node as usize);
+            self.places.extend(nodes.map(|node| current[node].position(&paths[node], now)));
         }
     }
 
@@ -398,6 +419,7 @@ impl Index {
                 delay_ns,
                 distance_m2,
                 receivable: distance_m2 <= receive_m2,
+                fate: None,
             },
         )
     }

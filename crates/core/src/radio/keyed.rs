@@ -22,8 +22,26 @@ impl Key {
     /// The number of three.
     #[inline]
     pub(super) fn of(self, a: u64, b: u64, c: u64) -> u64 {
+        self.of_two(a, b).and(c)
+    }
+
+    /// What the numbers of these two and any third one have in common.
+    #[inline]
+    pub(super) fn of_two(self, a: u64, b: u64) -> OfTwo {
         let apart = a.wrapping_mul(APART[0]) ^ b.wrapping_mul(APART[1]).rotate_left(21);
-        mix(mix(self.0 ^ apart).wrapping_add(c.wrapping_mul(APART[2])))
+        OfTwo(mix(self.0 ^ apart))
+    }
+}
+
+/// See [`Key::of_two`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OfTwo(u64);
+
+impl OfTwo {
+    /// The number of both and this one.
+    #[inline]
+    pub(super) fn and(self, c: u64) -> u64 {
+        mix(self.0.wrapping_add(c.wrapping_mul(APART[2])))
     }
 }
 
@@ -38,7 +56,12 @@ pub(super) fn mix(z: u64) -> u64 {
 /// Uniform on (0, 1), from 64 bits.
 #[inline]
 pub(super) fn unit(bits: u64) -> f64 {
-    ((bits >> 12) as f64 + 0.5) * (1.0 / 4_503_599_627_370_496.0)
+    /// Of 2⁵², so that what follows are the bits of a whole number.
+    const EXPONENT: u64 = 0x4330_0000_0000_0000;
+    const WHOLE: f64 = (1u64 << 52) as f64;
+    // A conversion of 64-bit integers cannot be done for several at a time.
+    let number = f64::from_bits(bits >> 12 | EXPONENT) - WHOLE;
+    (number + 0.5) * (1.0 / WHOLE)
 }
 
 /// Numbers one after the other that begin with such a number.

@@ -18,6 +18,7 @@ mod keyed;
 mod link_quality;
 mod noise;
 mod path_loss;
+mod powers;
 mod propagation;
 mod shadowing;
 mod walls;
@@ -30,7 +31,7 @@ pub use errors::{FrameErrors, Modulation};
 pub use fates::Fate;
 pub use index::{Arrival, Index};
 pub use link_quality::LinkQuality;
-pub use noise::{Judged, Noise};
+pub use noise::{Judged, Noise, Sent};
 pub use propagation::Propagation;
 
 use crate::kernel::Streams;

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 
 use super::errors::{FrameErrors, Modulation, noise_w};
 use super::fates::{Fate, Fates, Logarithms};
-use super::keyed::{Key, unit};
+use super::keyed::{Key, OfTwo, unit};
 use super::{Errors, Propagation, RadioParams};
 use crate::kernel::{Purpose, Span, Streams, Time};
 
@@ -39,14 +39,23 @@ pub(super) fn implementation_loss(params: &RadioParams, bps: f64) -> f64 {
 /// Noise and errors at one rate.
 #[derive(Clone, Debug)]
 struct AtRate {
-    errors: FrameErrors,
+    modulation: Modulation,
+    has_short_preamble: bool,
     /// Noise with the receiver's own loss in it, in W.
     noise_w: f64,
     header: Span,
+    /// Made when the first frame at the rate is judged.
+    known: OnceLock<Known>,
+}
+
+/// Which frames of a rate are lost.
+#[derive(Clone, Debug)]
+struct Known {
+    errors: FrameErrors,
     /// The squared distance up to which noise alone loses no frame, in m².
     intact_m2: f64,
-    /// Made when the first frame at the rate is judged; none where there can be none.
-    fates: OnceLock<Option<Fates>>,
+    /// None where there can be none.
+    fates: Option<Fates>,
 }
 
 /// See the module's head.
@@ -59,6 +68,55 @@ pub struct Noise {
     /// What other frames count as noise, linear.
     others_factor: f64,
     logarithms: Logarithms,
+}
+
+/// A frame that has been sent, of which noise decides at each of its receivers.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent<'n> {
+    noise: &'n Noise,
+    rate: usize,
+    bytes: u32,
+    known: &'n Known,
+    bits: f64,
+    draws: OfTwo,
+}
+
+impl Sent<'_> {
+    /// Is it intact over this squared distance (m²) for certain, whatever the draw?
+    #[inline]
+    pub fn spares(&self, distance_m2: f64) -> bool {
+        distance_m2 <= self.known.intact_m2
+    }
+
+    /// Its draw at a receiver: it is right as long as the probability of that is above.
+    #[inline]
+    pub fn draw(&self, to: u32) -> f64 {
+        unit(self.draws.and(to.into()))
+    }
+
+    /// What noise alone makes of it over this squared distance (m²) with this draw.
+    #[inline]
+    pub fn fate(&self, distance_m2: f64, draw: f64) -> Fate {
+        let certain = self.known.fates.as_ref().and_then(|fates| {
+            let around = self.noise.logarithms.around(draw);
+            fates.certain(self.bits, distance_m2, around)
+        });
+        certain.unwrap_or_else(|| self.exact_fate(distance_m2, libm::log(draw)))
+    }
+
+    #[inline(never)]
+    fn exact_fate(&self, distance_m2: f64, ln_draw: f64) -> Fate {
+        let errors = &self.known.errors;
+        let snr = self.noise.propagation.power_w(distance_m2) / self.noise.rates[self.rate].noise_w;
+        let header = errors.ln_header_right(snr);
+        if ln_draw >= header {
+            Fate::Unnoticed
+        } else if ln_draw >= header + errors.ln_payload_right(snr, self.bytes, 1.0) {
+            Fate::Damaged
+        } else {
+            Fate::Intact
+        }
+    }
 }
 
 /// A frame that is being judged at a receiver, for [`Noise::ln_right`].
@@ -83,13 +141,10 @@ impl Noise {
             return None;
         }
         let propagation = Propagation::new(params);
-        let at = |&(bps, header, is_short): &(f64, Span, bool)| {
+        let at = |&(bps, header, has_short_preamble): &(f64, Span, bool)| {
             Modulation::of(bps).map(|modulation| {
-                let errors = FrameErrors::new(modulation, is_short);
                 let noise_w = noise_at_w(params, bps) * implementation_loss(params, bps);
-                // A little less, against rounding.
-                let intact_m2 = propagation.reach_m2(noise_w * errors.snr_without_loss()) * (1.0 - 1e-9);
-                AtRate { errors, noise_w, header, intact_m2, fates: OnceLock::new() }
+                AtRate { modulation, has_short_preamble, noise_w, header, known: OnceLock::new() }
             })
         };
         let rates = rates.iter().map(at).collect::<Option<Vec<_>>>()?;
@@ -98,59 +153,41 @@ impl Noise {
         Some(Noise { key, propagation, rates, others_factor, logarithms: Logarithms::new() })
     }
 
-    /// The draw of a frame that `from` began to send at `start`, at `to`: it is right as long as the
-    /// probability of that is above.
-    pub fn draw(&self, start: Time, from: u32, to: u32) -> f64 {
-        unit(self.key.of(start.0, u64::from(from), u64::from(to)))
+    /// A frame at this rate, by its place in the MAC's table, that `from` began to send at `start`.
+    #[inline]
+    pub fn sent(&self, rate: usize, bytes: u32, from: u32, start: Time) -> Sent<'_> {
+        let known = self.known(rate);
+        let draws = self.key.of_two(start.0, from.into());
+        Sent { noise: self, rate, bytes, known, bits: known.errors.bits(bytes), draws }
     }
 
-    /// Is a frame from this squared distance (m²) intact for certain, whatever the draw?
-    pub fn spares(&self, rate: usize, distance_m2: f64) -> bool {
-        distance_m2 <= self.rates[rate].intact_m2
+    #[inline]
+    fn known(&self, rate: usize) -> &Known {
+        let at = &self.rates[rate];
+        at.known.get_or_init(|| self.know(at))
     }
 
-    /// What noise alone makes of a frame with this draw.
-    pub fn fate(&self, rate: usize, bytes: u32, distance_m2: f64, draw: f64) -> Fate {
-        let bits = self.rates[rate].errors.bits(bytes);
-        let fates = self.rates[rate].fates.get_or_init(|| self.fates(rate));
-        let certain = fates.as_ref().and_then(|fates| {
-            let around = self.logarithms.around(draw);
-            fates.certain(bits, distance_m2, around)
-        });
-        certain.unwrap_or_else(|| self.exact_fate(rate, bytes, distance_m2, libm::log(draw)))
-    }
-
-    #[inline(never)]
-    fn exact_fate(&self, rate: usize, bytes: u32, distance_m2: f64, ln_draw: f64) -> Fate {
-        let AtRate { errors, noise_w, .. } = &self.rates[rate];
-        let snr = self.propagation.power_w(distance_m2) / noise_w;
-        let header = errors.ln_header_right(snr);
-        if ln_draw >= header {
-            Fate::Unnoticed
-        } else if ln_draw >= header + errors.ln_payload_right(snr, bytes, 1.0) {
-            Fate::Damaged
-        } else {
-            Fate::Intact
-        }
-    }
-
-    /// Bounds for frames at a rate, from where the first are lost to where no more can be.
+    /// Bounds for frames at a rate go from where the first are lost to where no more can be.
     #[cold]
-    fn fates(&self, rate: usize) -> Option<Fates> {
-        let AtRate { errors, noise_w, intact_m2, .. } = &self.rates[rate];
+    fn know(&self, at: &AtRate) -> Known {
+        let (errors, noise_w) = (FrameErrors::new(at.modulation, at.has_short_preamble), at.noise_w);
+        // A little less, against rounding.
+        let intact_m2 = self.propagation.reach_m2(noise_w * errors.snr_without_loss()) * (1.0 - 1e-9);
         let [lowest, highest] = FrameErrors::SNR_OF_TABLES;
-        let nearest_m2 = self.propagation.reach_m2(noise_w * highest).max(*intact_m2);
+        let nearest_m2 = self.propagation.reach_m2(noise_w * highest).max(intact_m2);
         let ends_m2 = [nearest_m2, self.propagation.reach_m2(noise_w * lowest)];
-        Fates::new(ends_m2, |m2| {
+        let fates = Fates::new(ends_m2, |m2| {
             let snr = self.propagation.power_w(m2) / noise_w;
             (errors.ln_header_right(snr), errors.ln_bit_right(snr))
-        })
+        });
+        Known { errors, intact_m2, fates }
     }
 
     /// The logarithm of the probability that the part of a frame from `from` to `until` is right while others
     /// with a power of `others_w` in sum are on the air.
     fn ln_part_right(&self, frame: &Judged, from: Time, until: Time, others_w: f64) -> f64 {
-        let AtRate { errors, noise_w, header, .. } = &self.rates[frame.rate];
+        let (AtRate { noise_w, header, .. }, errors) =
+            (&self.rates[frame.rate], &self.known(frame.rate).errors);
         let snr = frame.power_w / (noise_w + others_w * self.others_factor);
         let header_end = frame.start + *header;
         let share = |from: Time, until: Time, of: Span| {
@@ -203,6 +240,12 @@ mod tests {
         (params, noise)
     }
 
+    /// What becomes of a frame that node 0 sends at this time, in ns, at node 1.
+    fn fate_at(noise: &Noise, rate: usize, bytes: u32, start_ns: u64, distance_m2: f64) -> Fate {
+        let sent = noise.sent(rate, bytes, 0, Time(start_ns));
+        sent.fate(distance_m2, sent.draw(1))
+    }
+
     /// The squared distance at which a signal has this SNR, in dB.
     fn at_snr(params: &RadioParams, db: f64) -> f64 {
         Propagation::new(params).reach_m2(1e-13 * libm::pow(10.0, db / 10.0))
@@ -213,8 +256,7 @@ mod tests {
         let (params, noise) = noise(|_| {});
         for (rate, db, wanted) in [(3, 7.01, 0.1), (2, 3.13, 0.5), (1, 1.46, 0.1), (0, -2.30, 0.012)] {
             let distance_m2 = at_snr(&params, db);
-            let draw = |at: u64| noise.draw(Time(at * 1000), 0, 1);
-            let fates = (0..20_000).map(|at| noise.fate(rate, 1058, distance_m2, draw(at)));
+            let fates = (0..20_000).map(|at| fate_at(&noise, rate, 1058, at * 1000, distance_m2));
             let lost = fates.filter(|&fate| fate != Fate::Intact).count() as f64 / 20_000.0;
             assert!((lost - wanted).abs() < 0.012, "rate {rate}: {lost}");
         }
@@ -226,14 +268,15 @@ mod tests {
         let (params, noise) = noise(|_| {});
         let draw = 1.0 - 1.0 / 9_007_199_254_740_992.0;
         for rate in 0..4 {
-            let spared_m2 = noise.rates[rate].intact_m2;
-            assert!(noise.spares(rate, spared_m2) && !noise.spares(rate, spared_m2 * 1.001));
-            assert_eq!(noise.fate(rate, 65_535, spared_m2, draw), Fate::Intact);
+            let sent = noise.sent(rate, 65_535, 0, Time(0));
+            let spared_m2 = sent.known.intact_m2;
+            assert!(sent.spares(spared_m2) && !sent.spares(spared_m2 * 1.001));
+            assert_eq!(sent.fate(spared_m2, draw), Fate::Intact);
             // Not much less than what is needed: 4 dB more are lost to it.
             let snr_db = 10.0 * libm::log10(Propagation::new(&params).power_w(spared_m2) / 1e-13);
             assert!((2.0..16.0).contains(&snr_db), "{snr_db}");
             let beyond_m2 = at_snr(&params, snr_db - 4.0);
-            assert_ne!(noise.fate(rate, 65_535, beyond_m2, draw), Fate::Intact);
+            assert_ne!(sent.fate(beyond_m2, draw), Fate::Intact);
         }
     }
 
@@ -252,12 +295,9 @@ mod tests {
                 let power_w = noise.rates[rate].noise_w * libm::pow(10.0, db / 10.0);
                 let distance_m2 = Propagation::new(&params).reach_m2(power_w);
                 let (bytes, draw) = ((14.0 + 1500.0 * draws.unit()) as u32, draws.unit());
-                let exact = noise.exact_fate(rate, bytes, distance_m2, libm::log(draw));
-                assert_eq!(
-                    noise.fate(rate, bytes, distance_m2, draw),
-                    exact,
-                    "{path_loss:?}, {rate}, {db} dB"
-                );
+                let sent = noise.sent(rate, bytes, 0, Time(0));
+                let exact = sent.exact_fate(distance_m2, libm::log(draw));
+                assert_eq!(sent.fate(distance_m2, draw), exact, "{path_loss:?}, {rate}, {db} dB");
             }
         }
     }
@@ -267,7 +307,7 @@ mod tests {
         let (params, noise) = noise(|_| {});
         let fates = |db: f64| {
             let distance_m2 = at_snr(&params, db);
-            let all = (0..5000).map(|at| noise.fate(3, 1000, distance_m2, noise.draw(Time(at), 4, 2)));
+            let all = (0..5000).map(|at| fate_at(&noise, 3, 1000, at, distance_m2));
             let all: Vec<Fate> = all.collect();
             [Fate::Intact, Fate::Damaged, Fate::Unnoticed]
                 .map(|fate| all.iter().filter(|&&found| found == fate).count())

@@ -36,64 +36,87 @@ pub(super) struct Shadowing {
     /// Of each of both parts, in dB.
     part_db: f64,
     limit_db: f64,
-    per_metre: [f64; 2],
+    per_metre: Both,
+    /// Places whose squared distance (m²) is greater are in cells that do not touch.
+    near_m2: f64,
 }
 
-/// A cell of a part, with the numbers of its corners.
+/// One number of each part. All of them stand so, because a processor computes two at a time.
+type Both = [f64; 2];
+
+/// A place as the field sees it: worth keeping while one end is asked with many others.
 #[derive(Clone, Copy, Debug)]
-struct Cell {
-    column: i64,
-    row: i64,
-    corners: [u64; 4],
+pub(super) struct Seen {
+    place: Point,
+    /// Of the cell of each part around it; whole numbers.
+    column: Both,
+    row: Both,
+    /// The numbers of the cell's corners, and their weights.
+    corners: [[u64; 2]; 4],
+    weights: [Both; 4],
 }
 
-impl Cell {
-    /// No place is in it.
-    const NONE: Cell = Cell { column: i64::MAX, row: i64::MAX, corners: [0; 4] };
+impl Seen {
+    /// No place.
+    const NONE: Seen = Seen {
+        place: Point { x: f64::NAN, y: f64::NAN },
+        column: [f64::NAN; 2],
+        row: [f64::NAN; 2],
+        corners: [[0; 2]; 4],
+        weights: [[0.0; 2]; 4],
+    };
+
+    /// Is the cell of a part the other one, or does it touch it?
+    fn is_near(&self, other: &Seen, part: usize) -> bool {
+        let columns = (self.column[part] - other.column[part]).abs();
+        columns <= 1.0 && (self.row[part] - other.row[part]).abs() <= 1.0
+    }
 }
 
-/// The cell around a place, with the weights of its corners.
-#[derive(Clone, Copy, Debug)]
-struct Corners {
-    cell: Cell,
-    weights: [f64; 4],
-}
-
-/// The values of all pairs of corners of two cells.
+/// The values of all pairs of corners of two cells, of each part: those with a corner of the second stand
+/// together.
 #[derive(Clone, Copy, Debug)]
 struct Values {
-    /// The numbers of the first corner of each cell.
-    cells: [u64; 2],
-    values: [[f64; 4]; 4],
+    /// The numbers of the first corners.
+    cells: [[u64; 2]; 2],
+    values: [[Both; 4]; 4],
 }
 
 impl Values {
     /// Those of no cells.
-    const NONE: Values = Values { cells: [0; 2], values: [[0.0; 4]; 4] };
+    const NONE: Values = Values { cells: [[0; 2]; 2], values: [[[0.0; 2]; 4]; 4] };
 
     /// Those of these cells, which are computed unless they are there.
-    #[inline]
-    fn of(&mut self, a: &Cell, b: &Cell) -> &[[f64; 4]; 4] {
-        let cells = [a.corners[0], b.corners[0]];
-        if self.cells != cells {
-            let values = a.corners.map(|corner| b.corners.map(|other| normal(corner.wrapping_add(other))));
-            *self = Values { cells, values };
+    #[inline(always)]
+    fn of(&mut self, a: &Seen, b: &Seen) -> &[[Both; 4]; 4] {
+        if self.cells != [a.corners[0], b.corners[0]] {
+            self.compute(a, b);
         }
         &self.values
     }
-}
 
-/// A place as the field sees it: worth keeping while one end is asked with many others.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Seen([Corners; 2]);
+    #[inline(never)]
+    fn compute(&mut self, a: &Seen, b: &Seen) {
+        let known = std::mem::replace(&mut self.cells, [a.corners[0], b.corners[0]]);
+        for part in 0..2 {
+            if known.map(|cell| cell[part]) != [a.corners[0][part], b.corners[0][part]] {
+                for (values, other) in self.values.iter_mut().zip(&b.corners) {
+                    for (value, corner) in values.iter_mut().zip(&a.corners) {
+                        value[part] = normal(corner[part].wrapping_add(other[part]));
+                    }
+                }
+            }
+        }
+    }
+}
 
 /// What is remembered among nodes that have numbers: around each its cells, and between each two the values
 /// of their cells' corners, which hold until one of them leaves its cell. The field is the same without it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Remembered {
-    cells: Vec<[Cell; 2]>,
+    seen: Vec<Seen>,
     /// By pair; none at all where there are too many.
-    values: Vec<[Values; 2]>,
+    values: Vec<Values>,
 }
 
 /// The most pairs whose values are remembered, in 288 bytes each.
@@ -104,30 +127,36 @@ impl Remembered {
     pub(super) fn among(nodes: usize) -> Remembered {
         let pairs = nodes * nodes.saturating_sub(1) / 2;
         let remembered = if pairs <= MOST_PAIRS { pairs } else { 0 };
-        Remembered { cells: vec![[Cell::NONE; 2]; nodes], values: vec![[Values::NONE; 2]; remembered] }
+        Remembered { seen: vec![Seen::NONE; nodes], values: vec![Values::NONE; remembered] }
     }
 
     /// The gain between a node that is seen and one at a place, in dB.
-    #[inline]
+    #[inline(always)]
     pub(super) fn gain_db(&mut self, field: &Shadowing, a: (u32, &Seen), b: (u32, Point)) -> f64 {
-        let mut cells = [Cell::NONE; 2];
-        let place = field.see_from(b.1, self.cells.get_mut(b.0 as usize).unwrap_or(&mut cells));
+        let Some(there) = self.seen.get_mut(b.0 as usize) else {
+            return field.gain_anew_db(a, (b.0, &field.see(b.1)));
+        };
+        field.look(there, b.1);
         let (lower, higher) = (a.0.min(b.0) as usize, a.0.max(b.0) as usize);
-        let mut values = [Values::NONE; 2];
         let pair = (higher * higher.saturating_sub(1) / 2).saturating_add(lower);
-        let known = self.values.get_mut(pair).filter(|_| lower < higher);
-        field.gain_with(a.1, &place, known.unwrap_or(&mut values))
+        match self.values.get_mut(pair).filter(|_| lower < higher) {
+            Some(known) => field.gain_db(a, (b.0, there), known),
+            None => field.gain_anew_db(a, (b.0, there)),
+        }
     }
 }
 
 impl Shadowing {
     /// The field of a run; none without shadowing.
     pub(super) fn new(params: &RadioParams, streams: &Streams) -> Option<Shadowing> {
+        let wide_m = CELLS[0] * params.shadowing_distance_m;
         (params.shadowing_db > 0.0).then(|| Shadowing {
             key: Key::new(streams, Purpose::Shadowing, 0),
             part_db: params.shadowing_db * 0.5f64.sqrt(),
             limit_db: params.shadowing_db * params.shadowing_limit,
             per_metre: CELLS.map(|cell| 1.0 / (cell * params.shadowing_distance_m)),
+            // Twice a cell's diagonal, and a little more, against rounding.
+            near_m2: 8.1 * wide_m * wide_m,
         })
     }
 
@@ -138,70 +167,108 @@ impl Shadowing {
 
     /// A place as the field sees it.
     pub(super) fn see(&self, place: Point) -> Seen {
-        self.see_from(place, &mut [Cell::NONE; 2])
+        let mut seen = Seen::NONE;
+        self.look(&mut seen, place);
+        seen
     }
 
-    /// The same of a node that was in these cells when it was seen last.
-    fn see_from(&self, place: Point, cells: &mut [Cell; 2]) -> Seen {
+    /// Sees a place after another one, which may have been in the same cells. For itself the compiler makes
+    /// better code of it, as of [`between`].
+    #[inline(never)]
+    fn look(&self, seen: &mut Seen, place: Point) {
         let turned =
             Point { x: ACROSS.0 * place.x - ACROSS.1 * place.y, y: ACROSS.1 * place.x + ACROSS.0 * place.y };
-        let [wide, narrow] = cells;
-        Seen([self.corners(0, place, wide), self.corners(1, turned, narrow)])
-    }
-
-    fn corners(&self, part: usize, place: Point, cell: &mut Cell) -> Corners {
-        let (x, y) = (place.x * self.per_metre[part], place.y * self.per_metre[part]);
-        let (column, row) = (x.floor(), y.floor());
-        let (right, up) = (x - column, y - row);
-        let (left, right, down, up) = ((1.0 - right).sqrt(), right.sqrt(), (1.0 - up).sqrt(), up.sqrt());
-        let (column, row) = (column as i64, row as i64);
-        if (cell.column, cell.row) != (column, row) {
-            let corner = |c: i64, r: i64| self.key.of((column + c) as u64, (row + r) as u64, part as u64);
-            let corners = [corner(0, 0), corner(1, 0), corner(0, 1), corner(1, 1)];
-            *cell = Cell { column, row, corners };
+        let [wide, narrow] = self.per_metre;
+        let (x, y) = ([place.x * wide, turned.x * narrow], [place.y * wide, turned.y * narrow]);
+        let (column, row) = (x.map(floor), y.map(floor));
+        let (right, up) = ([x[0] - column[0], x[1] - column[1]], [y[0] - row[0], y[1] - row[1]]);
+        let root = |of: Both| of.map(f64::sqrt);
+        let rest = |of: Both| of.map(|part| 1.0 - part);
+        let product = |a: Both, b: Both| [a[0] * b[0], a[1] * b[1]];
+        let (left, right, down, up) = (root(rest(right)), root(right), root(rest(up)), root(up));
+        seen.weights = [product(left, down), product(right, down), product(left, up), product(right, up)];
+        seen.place = place;
+        if (seen.column, seen.row) != (column, row) {
+            self.enter(seen, column, row);
         }
-        Corners { cell: *cell, weights: [left * down, right * down, left * up, right * up] }
     }
 
-    /// The gain between two places, in dB.
-    #[cfg(test)]
-    fn gain_db(&self, a: &Seen, b: &Seen) -> f64 {
-        self.gain_with(a, b, &mut [Values::NONE; 2])
+    #[inline(never)]
+    fn enter(&self, seen: &mut Seen, column: Both, row: Both) {
+        for part in 0..2 {
+            if (seen.column[part], seen.row[part]) != (column[part], row[part]) {
+                let (column, row) = (column[part] as i64, row[part] as i64);
+                for (corner, (right, up)) in seen.corners.iter_mut().zip([(0, 0), (1, 0), (0, 1), (1, 1)]) {
+                    corner[part] = self.key.of((column + right) as u64, (row + up) as u64, part as u64);
+                }
+            }
+        }
+        (seen.column, seen.row) = (column, row);
     }
 
-    /// The gain between two places, in dB, of which these values may be known.
-    fn gain_with(&self, a: &Seen, b: &Seen, known: &mut [Values; 2]) -> f64 {
-        let [wide, narrow] = known;
-        let sum = between(&a.0[0], &b.0[0], wide) + between(&a.0[1], &b.0[1], narrow);
-        (sum * self.part_db).clamp(-self.limit_db, self.limit_db)
+    /// The gain between two places, in dB, each with its node. The values are those that were there last.
+    #[inline(always)]
+    fn gain_db(&self, a: (u32, &Seen), b: (u32, &Seen), known: &mut Values) -> f64 {
+        // In an order of their own, so that both directions add in the same one.
+        let (a, b) = if a.0 <= b.0 { (a.1, b.1) } else { (b.1, a.1) };
+        let parts = between(known.of(a, b), &a.weights, &b.weights);
+        let are_far = a.place.distance2(b.place) > self.near_m2;
+        let sum = if are_far { parts[0] + parts[1] } else { sum_of_near(parts, a, b) };
+        (sum * self.part_db).max(-self.limit_db).min(self.limit_db)
+    }
+
+    /// The same where nothing is remembered.
+    #[inline(never)]
+    fn gain_anew_db(&self, a: (u32, &Seen), b: (u32, &Seen)) -> f64 {
+        self.gain_db(a, b, &mut { Values::NONE })
     }
 }
 
-/// The value between two places: mean 0, variance 1.
-fn between(a: &Corners, b: &Corners, known: &mut Values) -> f64 {
-    // In an order of their own, so that both directions add in the same one.
-    let place = |at: &Corners| (at.cell.column, at.cell.row, at.weights[0]);
-    let (a, b) = if place(a) <= place(b) { (a, b) } else { (b, a) };
-    let mut sum = 0.0;
-    for (values, weight) in known.of(&a.cell, &b.cell).iter().zip(a.weights) {
-        let mut part = 0.0;
-        for (value, beside) in values.iter().zip(b.weights) {
-            part += beside * value;
+/// The whole number below, of one that is below 2⁵¹ either way.
+#[inline(always)]
+fn floor(x: f64) -> f64 {
+    /// Numbers from here to its double are whole.
+    const WHOLE: f64 = 1.5 * (1u64 << 52) as f64;
+    let rounded = (x + WHOLE) - WHOLE;
+    rounded - if rounded > x { 1.0 } else { 0.0 }
+}
+
+/// The values of both parts between two places: mean 0, and variance 1 unless they are near.
+#[inline(never)]
+fn between(values: &[[Both; 4]; 4], a: &[Both; 4], b: &[Both; 4]) -> Both {
+    let mut sum = [0.0; 2];
+    for (values, b) in values.iter().zip(b) {
+        let mut of_corner = [0.0; 2];
+        for (value, a) in values.iter().zip(a) {
+            of_corner[0] += a[0] * value[0];
+            of_corner[1] += a[1] * value[1];
         }
-        sum += weight * part;
+        sum[0] += b[0] * of_corner[0];
+        sum[1] += b[1] * of_corner[1];
     }
-    let are_near = (a.cell.column - b.cell.column).abs() <= 1 && (a.cell.row - b.cell.row).abs() <= 1;
-    if are_near { sum / deviation_of_near(a, b) } else { sum }
+    sum
+}
+
+/// The sum of both parts, each with variance 1.
+#[cold]
+#[inline(never)]
+fn sum_of_near(parts: Both, a: &Seen, b: &Seen) -> f64 {
+    let of = |part: usize| {
+        let are_near = a.is_near(b, part);
+        if are_near { parts[part] / deviation_of_near(a, b, part) } else { parts[part] }
+    };
+    of(0) + of(1)
 }
 
 /// Around places close together some pairs of corners occur twice, once in each direction, and add up.
-fn deviation_of_near(a: &Corners, b: &Corners) -> f64 {
+fn deviation_of_near(a: &Seen, b: &Seen, part: usize) -> f64 {
     let (mut sum, mut squares) = (0.0, 0.0);
-    for (corner, weight) in a.cell.corners.iter().zip(a.weights) {
-        for (other, beside) in b.cell.corners.iter().zip(b.weights) {
-            if corner == other {
-                sum += weight * beside;
-                squares += weight * weight * beside * beside;
+    for (corner, weight) in a.corners.iter().zip(a.weights) {
+        for (other, beside) in b.corners.iter().zip(b.weights) {
+            if corner[part] == other[part] {
+                let product = weight[part] * beside[part];
+                sum += product;
+                squares += product * product;
             }
         }
     }
@@ -236,14 +303,19 @@ mod tests {
     }
 
     fn gain_db(field: &Shadowing, a: Point, b: Point) -> f64 {
-        field.gain_db(&field.see(a), &field.see(b))
+        Remembered::default().gain_db(field, (0, &field.see(a)), (1, b))
+    }
+
+    /// The other way.
+    fn back_db(field: &Shadowing, a: Point, b: Point) -> f64 {
+        Remembered::default().gain_db(field, (1, &field.see(b)), (0, a))
     }
 
     /// Nodes that walk, meet in one cell, and part: in both directions, and with the nodes' numbers alone.
     #[test]
     fn what_is_remembered_changes_nothing() {
         let (field, mut draws) = (field(1), Sequence::from(7));
-        let mut remembered = [Remembered::among(5), Remembered::among(1000), Remembered::default()];
+        let mut remembered = [Remembered::among(5), Remembered::among(1000)];
         let mut places = [Point::default(); 5];
         for step in 0..3000 {
             // Far apart, and within a few cells.
@@ -254,10 +326,11 @@ mod tests {
             }
             let (a, b) = ((draws.unit() * 5.0) as u32, (draws.unit() * 5.0) as u32);
             let (here, there) = (places[a as usize], places[b as usize]);
-            let wanted = gain_db(&field, here, there).to_bits();
+            let (here, there) = ((a, &field.see(here)), (b, there));
+            let wanted = Remembered::default().gain_db(&field, here, there);
             for memory in &mut remembered {
-                let found = memory.gain_db(&field, (a, &field.see(here)), (b, there));
-                assert_eq!(found.to_bits(), wanted, "step {step}, {a} to {b}");
+                let found = memory.gain_db(&field, here, there);
+                assert_eq!(found.to_bits(), wanted.to_bits(), "step {step}, {a} to {b}");
             }
         }
     }
@@ -298,7 +371,7 @@ mod tests {
             // Far apart, close together, and at the same place.
             let near = Point { x: a.x + 5.0 * draws.unit(), y: a.y };
             for (a, b) in [(a, b), (a, near), (a, a)] {
-                assert!(gain_db(field, a, b).to_bits() == gain_db(field, b, a).to_bits());
+                assert!(gain_db(field, a, b).to_bits() == back_db(field, a, b).to_bits());
             }
         });
     }
@@ -344,10 +417,10 @@ mod tests {
     #[test]
     fn nothing_jumps_along_a_path() {
         let field = field(3);
-        let other = field.see(Point { x: 300.0, y: 70.0 });
+        let other = Point { x: 300.0, y: 70.0 };
         let along = |step: u32| {
             let here = Point { x: -50.0 + 0.001 * f64::from(step), y: 20.0 };
-            field.gain_db(&field.see(here), &other)
+            gain_db(&field, here, other)
         };
         let widest = (0..100_000).map(|step| (along(step + 1) - along(step)).abs()).fold(0.0, f64::max);
         // A millimetre on; the square roots are steepest at the cells' borders.

@@ -3,13 +3,16 @@
 //! **Implemented.** For each rate of 802.11b, and of OFDM as 802.11a and 802.11g have it, the probability
 //! that a bit is right at an SNR ([`dsss`], [`ofdm`]); bits are independent of each other, so that parts of a
 //! frame at different SNR have the product of their probabilities. The PLCP header (48 bits), or OFDM's
-//! SIGNAL field (24 bits), has its own rate. The formulas are tabulated once a run, in steps of 0.1 dB.
+//! SIGNAL field (24 bits), has its own rate. The formulas, in which no parameter is, are tabulated once a
+//! process, in steps of 0.1 dB.
 //!
 //! **Not implemented.** Errors in preambles; bursts; filters and synchronisation, which real receivers lose
 //! 1 to 5 dB by (`radio.implementation_losses_db`).
 
 mod dsss;
 mod ofdm;
+
+use std::sync::OnceLock;
 
 use dsss::Dsss;
 use ofdm::Ofdm;
@@ -100,10 +103,22 @@ const STEPS: usize = 501;
 const NEVER_WRONG: f64 = -80.0;
 
 /// By SNR: how often bits of one modulation are right.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Curve(Vec<f64>);
 
+/// Those of all rates, of 802.11b and then of OFDM, as far as they have been asked for.
+static CURVES: [OnceLock<Curve>; DSSS_BPS.len() + OFDM_BPS.len()] =
+    [const { OnceLock::new() }; DSSS_BPS.len() + OFDM_BPS.len()];
+
 impl Curve {
+    /// That of a modulation.
+    fn of(modulation: Modulation) -> &'static Curve {
+        let known = DSSS_BPS.iter().chain(&OFDM_BPS).map(|&bps| Modulation::of(bps)).zip(&CURVES);
+        let place = known.into_iter().find(|(other, _)| *other == Some(modulation));
+        let Some((_, curve)) = place else { unreachable!("each modulation is that of a rate") };
+        curve.get_or_init(|| Curve::new(modulation))
+    }
+
     fn new(modulation: Modulation) -> Curve {
         let at = |step: usize| {
             let snr = libm::pow(10.0, (FIRST_DB + STEP_DB * step as f64) / 10.0);
@@ -127,8 +142,8 @@ impl Curve {
 pub struct FrameErrors {
     modulation: Modulation,
     header_bits: f64,
-    header: Curve,
-    payload: Curve,
+    header: &'static Curve,
+    payload: &'static Curve,
 }
 
 impl FrameErrors {
@@ -138,7 +153,7 @@ impl FrameErrors {
     /// Those of this modulation, with or without the short preamble of 802.11b.
     pub fn new(modulation: Modulation, has_short_preamble: bool) -> FrameErrors {
         let (header_bits, header) = modulation.header(has_short_preamble);
-        FrameErrors { modulation, header_bits, header: Curve::new(header), payload: Curve::new(modulation) }
+        FrameErrors { modulation, header_bits, header: Curve::of(header), payload: Curve::of(modulation) }
     }
 
     /// The logarithm of the probability that the header is right at this SNR, linear.

@@ -4,11 +4,12 @@
 //! up to the reference distance is Friis's at the run's own frequency, and nearer than that it stays the
 //! same.
 
+use super::super::powers;
 use super::{CLOSEST_M2, NEPERS_PER_DB, RadioParams, free_space_w};
 
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct LogDistance {
-    pub(super) reference_m2: f64,
+    pub(in super::super) reference_m2: f64,
     reference_w: f64,
     /// Half the exponent: distances are squared.
     pub(super) half_exponent: f64,
@@ -35,8 +36,15 @@ impl LogDistance {
     }
 
     /// The factor of the squared distance for a gain in dB.
-    pub(super) fn stretch(&self, gain_db: f64) -> f64 {
-        libm::exp(-gain_db * (NEPERS_PER_DB / self.half_exponent))
+    #[inline]
+    pub(in super::super) fn stretch(&self, gain_db: f64) -> f64 {
+        powers::exp(-gain_db * (NEPERS_PER_DB / self.half_exponent))
+    }
+
+    /// The same for a gain above 0, linear.
+    #[inline]
+    pub(in super::super) fn stretch_by(&self, gain: f64) -> f64 {
+        powers::exp(powers::ln(gain) * (-1.0 / self.half_exponent))
     }
 
     /// Shorter than the way over powers, because there is one exponent.

@@ -19,7 +19,7 @@ pub(super) use log_distance::LogDistance;
 pub(super) use three_slopes::ThreeSlopes;
 pub(super) use two_ray::TwoRay;
 
-use super::{PathLossKind, RadioParams};
+use super::{PathLossKind, RadioParams, powers};
 
 /// The speed of light that ns-2 uses for its wavelength; the default thresholds were computed with it.
 const WAVELENGTH_LIGHT_M_PER_S: f64 = 3e8;
@@ -118,7 +118,7 @@ impl PathLoss {
         }
         match self {
             PathLoss::LogDistance(model) => self.as_if_from_m2(distance_m2, gain) * model.stretch(gain_db),
-            _ => self.as_if_from_m2(distance_m2, gain * libm::exp(gain_db * NEPERS_PER_DB)),
+            _ => self.as_if_from_m2(distance_m2, gain * powers::exp(gain_db * NEPERS_PER_DB)),
         }
     }
 
