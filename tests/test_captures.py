@@ -377,6 +377,22 @@ def test_tcp_counts_bytes_where_the_run_counts_segments(tmp_path: Path) -> None:
     assert result.totals["tcp_throughput_bps"] > 0
 
 
+def test_a_slow_reader_closes_the_window_and_the_sender_probes_it(tmp_path: Path) -> None:
+    # Eight segments fill the buffer, the first is read after 2.3 s, and a probe comes after an RTO of 1 s.
+    tcp = {"window": 8, "read_bps": 5_000.0}
+    result, pcap, _ = captured(tmp_path, **CHAIN, routing="aodv", tcp=tcp)
+    read = tshark(pcap, "tcp.window_size_value", "tcp.len", "tcp.seq_raw", "ip.dst", where="radiotap && tcp")
+    windows = [int(row["tcp.window_size_value"]) for row in read if row["ip.dst"] == address(0)]
+    assert {window % 1460 for window in windows} == {0}
+    assert (max(windows), min(windows), windows[-1]) == (8 * 1460, 0, 0)
+    probes = {row["tcp.seq_raw"] for row in read if row["ip.dst"] == address(3) and row["tcp.len"] == "0"} - {
+        "0"
+    }
+    assert probes == {str(1 + 7 * 1460)}
+    assert result.flows[0]["delivered_bytes"] == 8 * 1460
+    assert result.flows[0]["retransmissions"] == 0
+
+
 @pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.toml")), ids=lambda path: path.stem)
 def test_no_frame_is_malformed_and_no_result_changes(tmp_path: Path, path: Path) -> None:
     pcap = tmp_path / "run.pcapng"

@@ -17,7 +17,7 @@ use manetlab_core::scenario::Scenario;
 use manetlab_core::transport::tcp::{RouteFailureScheme, TcpParams};
 use manetlab_core::wire::batman::Form;
 use manetlab_core::wire::mac::{Body, Frame, FrameKind};
-use manetlab_core::wire::tcp::{AckSigns, SackBlocks, Segment};
+use manetlab_core::wire::tcp::{AckSigns, SackBlocks, Segment, WHOLE_WINDOW};
 use manetlab_core::wire::{
     ConnectionId, Datagram, EthernetFrame, FlowId, IP_HEADER_BYTES, NodeId, Packet, Payload, RoutingHeader,
     adp, rtp,
@@ -278,7 +278,8 @@ impl Encoder {
         let timestamps = self.tcp.timestamps.then(|| (ticks(sent), 0));
         let options = Options { timestamps, ..self.setup_options(syn) };
         let (seq, ack) = (conversation.seq(number), u32::from(!syn));
-        tcp::Header { src_port, dst_port, seq, ack, flags, window: self.window(syn), options }
+        let window = self.window(syn, WHOLE_WINDOW);
+        tcp::Header { src_port, dst_port, seq, ack, flags, window, options }
     }
 
     fn ack_header(
@@ -296,11 +297,12 @@ impl Encoder {
             timestamps: self.tcp.timestamps.then(|| (ticks(made), echo)),
             sack: sack.iter().map(|&(from, to)| (conversation.seq(from), conversation.seq(to))).collect(),
             door: is_door
-                .then_some(Door { count: signs.count & (u32::MAX >> 1), out_of_order: signs.out_of_order }),
+                .then_some(Door { count: signs.order.count(), out_of_order: signs.order.is_out_of_order() }),
             ..self.setup_options(syn)
         };
         let (seq, ack) = (u32::from(!syn), conversation.seq(next));
-        tcp::Header { src_port, dst_port, seq, ack, flags, window: self.window(syn), options }
+        let window = self.window(syn, signs.window);
+        tcp::Header { src_port, dst_port, seq, ack, flags, window, options }
     }
 
     /// The options of a SYN; none of another segment.
@@ -317,18 +319,19 @@ impl Encoder {
         }
     }
 
-    fn window_bytes(&self) -> u64 {
-        u64::from(self.tcp.window) * u64::from(self.tcp.segment_bytes)
+    fn window_bytes(&self, segments: u16) -> u64 {
+        let segments = if segments == WHOLE_WINDOW { self.tcp.window } else { segments.into() };
+        u64::from(segments) * u64::from(self.tcp.segment_bytes)
     }
 
     fn window_shift(&self) -> u8 {
-        (0..14).find(|shift| self.window_bytes() >> shift <= MAX_WINDOW).unwrap_or(14)
+        (0..14).find(|shift| self.window_bytes(WHOLE_WINDOW) >> shift <= MAX_WINDOW).unwrap_or(14)
     }
 
     /// The window is never shifted in a SYN (RFC 7323 §2.2).
-    fn window(&self, syn: bool) -> u16 {
+    fn window(&self, syn: bool, segments: u16) -> u16 {
         let shift = if syn { 0 } else { self.window_shift() };
-        (self.window_bytes() >> shift).min(MAX_WINDOW) as u16
+        (self.window_bytes(segments) >> shift).min(MAX_WINDOW) as u16
     }
 }
 

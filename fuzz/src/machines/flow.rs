@@ -10,7 +10,7 @@ use manetlab_core::scenario::{Carrier, FlowKind};
 use manetlab_core::traffic::{Codec, Durations, VideoParams, WebCycle};
 use manetlab_core::transport::tcp::{SENDER_NAMES, TcpParams};
 use manetlab_core::transport::{adp::AdpParams, rtp::RtpParams};
-use manetlab_core::wire::tcp::Segment;
+use manetlab_core::wire::tcp::{AckOrder, Segment};
 use manetlab_core::wire::{ConnectionId, Ecn, FlowId, NodeId, Packet, Payload, adp, rtp};
 
 use super::input::Input;
@@ -291,8 +291,8 @@ fn rewritten(mut packet: Packet, input: &mut Input<'_>) -> Packet {
                 Segment::Ack { next, sack, signs } => {
                     *next = number(*next, input);
                     *sack = (0..input.below(4)).map(|_| (input.number(), input.number())).collect();
-                    (signs.count, signs.out_of_order, signs.ece) =
-                        (input.number(), input.once_in(2), input.once_in(2));
+                    signs.order = AckOrder::new(input.number(), input.once_in(2));
+                    (signs.ece, signs.window) = (input.once_in(2), input.number() as u16);
                 }
                 Segment::Erdn { .. } | Segment::Ersn { .. } => {}
             }

@@ -3,7 +3,7 @@
 use manetlab_core::kernel::{Purpose, Span, Time};
 use manetlab_core::transport::tcp::{Output, ReceiverOutput, TcpParams};
 use manetlab_core::transport::{adp as adp_ends, rtp as rtp_ends, tcp as tcp_ends};
-use manetlab_core::wire::tcp::{AckSigns, Segment};
+use manetlab_core::wire::tcp::{AckOrder, AckSigns, Segment, WHOLE_WINDOW};
 use manetlab_core::wire::{Ecn, IP_HEADER_BYTES, NodeId, adp as adp_wire, rtp as rtp_wire};
 
 use super::input::Input;
@@ -167,8 +167,8 @@ fn ack(sender: &tcp_ends::Sender, clock: &Clock, input: &mut Input<'_>) -> Segme
     let sack = sack.collect();
     let signs = AckSigns {
         echo: clock.stamp(input),
-        count: input.number(),
-        out_of_order: input.once_in(4),
+        order: AckOrder::new(input.number(), input.once_in(4)),
+        window: if input.once_in(2) { input.below(6) as u16 } else { WHOLE_WINDOW },
         ece: input.once_in(4),
         eln: false,
     };

@@ -12,16 +12,44 @@ pub type SackBlocks = SmallVec<[(u32, u32); 3]>;
 /// Half-open ranges of segment numbers in ascending order, which do not touch each other.
 pub type SegmentRanges = SmallVec<[(u32, u32); 3]>;
 
+/// The window of a receiver whose application reads at once.
+pub const WHOLE_WINDOW: u16 = u16::MAX;
+
+/// An ACK's own number and a flag in one word, as TCP-DOOR's options have them: packets are many, and small.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct AckOrder(u32);
+
+impl AckOrder {
+    const FLAG: u32 = 1 << 31;
+
+    /// The ACK of this number, of which 31 bits are kept; `out_of_order` as in
+    /// [`is_out_of_order`](Self::is_out_of_order).
+    pub fn new(count: u32, out_of_order: bool) -> AckOrder {
+        AckOrder(count & !Self::FLAG | if out_of_order { Self::FLAG } else { 0 })
+    }
+
+    /// The ACK's own number, in order of sending (TCP-DOOR's duplicate sequence number).
+    pub fn count(self) -> u32 {
+        self.0 & !Self::FLAG
+    }
+
+    /// Did the segment that it answers overtake, or was it overtaken (TCP-DOOR)?
+    pub fn is_out_of_order(self) -> bool {
+        self.0 & Self::FLAG != 0
+    }
+}
+
 /// What an ACK carries beside numbers; each part is used by the senders that ask for it, and has no meaning
 /// for others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AckSigns {
     /// The time stamp that comes back (RFC 7323 §4.3), [`Time::NEVER`] if there is none.
     pub echo: Time,
-    /// The ACK's own number, in order of sending (TCP-DOOR's duplicate sequence number).
-    pub count: u32,
-    /// Did the segment that it answers overtake, or was it overtaken (TCP-DOOR)?
-    pub out_of_order: bool,
+    /// Its place in the order of ACKs, and what it says of the order of segments.
+    pub order: AckOrder,
+    /// The segments from `next` on for which the receiver has room (RFC 9293 §3.8.6), [`WHOLE_WINDOW`] if all
+    /// of its window is always free.
+    pub window: u16,
     /// ECN-Echo: a segment arrived with a mark, and the sender has not said that it knows (RFC 3168 §6.1.3).
     pub ece: bool,
     /// Explicit loss notification: the radio behind a base station lost the segment that the ACK asks for.
@@ -30,7 +58,13 @@ pub struct AckSigns {
 
 impl Default for AckSigns {
     fn default() -> AckSigns {
-        AckSigns { echo: Time::NEVER, count: 0, out_of_order: false, ece: false, eln: false }
+        AckSigns {
+            echo: Time::NEVER,
+            order: AckOrder::default(),
+            window: WHOLE_WINDOW,
+            ece: false,
+            eln: false,
+        }
     }
 }
 

@@ -11,15 +11,16 @@
 //! | `sender/own_recovery.rs` | what congestion controls send again that repair losses themselves |
 //! | `sender/ecn.rs` | what marks of congestion do to the window |
 //! | `sender/spurious.rs` | what was sent again in vain: Eifel, F-RTO |
+//! | `sender/persist.rs` | the receiver's window, and the probes of a closed one |
 //! | `sender/frozen.rs` | a sender that sends nothing but probes |
 //! | `congestion/` | `cwnd` and `ssthresh`: a contract, and Reno, Tahoe, Vegas, CUBIC behind it |
 //! | `route_failure/` | what a sender knows of routes: a contract, and ELFN, TCP-F, TCP-BuS, ATCP and others behind it |
 //! | `rto.rs` | round-trip estimate, retransmission timeout, back-off policy |
 //! | `scoreboard.rs` | what SACK blocks have told, and what RFC 6675 concludes from it |
 //! | `backlog.rs` | what the application has handed over, cut into segments |
-//! | `receiver.rs` | reassembly, acknowledgements now or later, SACK blocks, time stamps |
+//! | `receiver.rs` | reassembly, the window, acknowledgements now or later, SACK blocks, time stamps |
 //!
-//! What is implemented and what is not is in docs/models/tcp.md, which also numbers the deviations, 1 to 41,
+//! What is implemented and what is not is in docs/models/tcp.md, which also numbers the deviations, 1 to 42,
 //! each with its clause.
 
 mod backlog;

@@ -120,6 +120,11 @@ params! {
         variant: TcpVariant = TcpVariant::Reno, "", "RFC 5681 §3.2";
         /// The receiver's advertised window.
         window: u32 = 20, "segment", "RFC 9293 §3.8.6; 20: ns-2 window_", [1.0, 65_536.0];
+        /// How fast the application at the receiver reads; what it has not read takes room in the window.
+        /// Zero: it reads at once, and the window is constant.
+        read_bps: f64 = 0.0, "bit/s", "RFC 9293 §3.8.6 (no value)", [0.0, 1e12];
+        /// The maximum interval between probes of a closed window; intervals begin at the RTO and double.
+        persist_max_s: f64 = 60.0, "s", "RFC 1122 §4.2.2.17 (no value); 4.4BSD: 60", [0.001, 1e5];
         /// Payload of a full segment. The default fits an Ethernet-sized MTU of 1500 bytes.
         segment_bytes: u32 = 1460, "byte", "RFC 6691 §2", [1.0, 65_495.0];
         /// The congestion window at the start, after the SYN's ACK if connection setup is simulated.

@@ -7,15 +7,18 @@ use smallvec::SmallVec;
 use super::{ReceiverOutput, TcpParams};
 use crate::kernel::{Span, Time};
 use crate::wire::Ecn;
-use crate::wire::tcp::{AckSigns, SackBlocks, Segment};
+use crate::wire::tcp::{AckOrder, AckSigns, SackBlocks, Segment, WHOLE_WINDOW};
 
 /// The most blocks that an ACK carries (RFC 2018 §3, with room for time stamps, which ns-2 leaves too).
 const SACK_BLOCKS_MAX: usize = 3;
 
+/// A segment is read within this time, which no run lasts.
+const LONGEST_READ_S: f64 = 1e9;
+
 /// What a receiver has seen.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ReceiverCounters {
-    /// Bytes of payload delivered in order to the application, each once.
+    /// Bytes of payload that the application can read in order, each once.
     pub bytes_in_order: u64,
     /// Segments that arrived, SYN and duplicates included.
     pub segments_received: u64,
@@ -37,6 +40,12 @@ pub struct Receiver {
     held: VecDeque<Option<u32>>,
     /// The ranges of `held`, that which grew last first. Empty without SACK.
     ranges: SmallVec<[(u32, u32); 4]>,
+    /// Payload of the segments in order that the application has not read, and when it has read the first of
+    /// them. Empty if it reads at once.
+    unread: VecDeque<u32>,
+    read_at: Time,
+    /// Did the last ACK close the window?
+    is_closed: bool,
     /// The segment that the next ACK reports as a duplicate (RFC 2883).
     repeated: Option<u32>,
     /// Segments in order whose ACK is delayed.
@@ -66,6 +75,9 @@ impl Receiver {
             next: 0,
             held: VecDeque::new(),
             ranges: SmallVec::new(),
+            unread: VecDeque::new(),
+            read_at: Time::NEVER,
+            is_closed: false,
             repeated: None,
             unacknowledged: 0,
             deadline: Time::NEVER,
@@ -97,8 +109,13 @@ impl Receiver {
             let count = number.saturating_add(u32::from(!self.params.connection_setup));
             self.counters.last_segment = self.counters.last_segment.max(count);
         }
+        self.read(now);
+        if payload == 0 && !(self.params.connection_setup && number == 0) {
+            // A probe of the closed window (RFC 9293 §3.8.6.1).
+            return self.acknowledge(out);
+        }
         let before = self.counters.bytes_in_order;
-        let fresh = self.store(number, payload);
+        let fresh = self.store(now, number, payload);
         if self.counters.bytes_in_order > before {
             out.push(ReceiverOutput::InOrder(self.counters.bytes_in_order));
         }
@@ -117,16 +134,18 @@ impl Receiver {
         self.acknowledge(out);
     }
 
-    /// Sends the delayed ACK if its time has come.
+    /// Sends the delayed ACK if its time has come, and one that opens the closed window if there is room for
+    /// a segment again (RFC 9293 §3.8.6.2.2).
     pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<ReceiverOutput>) {
-        if now >= self.deadline {
+        self.read(now);
+        if now >= self.deadline || (self.is_closed && self.room() > 0) {
             self.acknowledge(out);
         }
     }
 
-    /// When a delayed ACK goes out, [`Time::NEVER`] if none waits.
+    /// When a delayed ACK goes out, or one that opens the closed window; [`Time::NEVER`] if none waits.
     pub fn next_timeout(&self) -> Time {
-        self.deadline
+        if self.is_closed { self.deadline.min(self.read_at) } else { self.deadline }
     }
 
     /// Payload bytes of a full segment.
@@ -150,7 +169,7 @@ impl Receiver {
     }
 
     /// Keeps the segment and delivers what is in order now. False if it is a duplicate or beyond the window.
-    fn store(&mut self, number: u32, payload: u32) -> bool {
+    fn store(&mut self, now: Time, number: u32, payload: u32) -> bool {
         let known = number < self.next
             || self.held.get((number - self.next) as usize).is_some_and(|held| held.is_some());
         self.counters.duplicates += u64::from(known);
@@ -159,7 +178,7 @@ impl Receiver {
             // RFC 2883 §4 (4): the block around it comes next.
             self.note_range(number);
         }
-        if known || number - self.next >= self.params.window {
+        if known || number - self.next >= self.room() {
             return false;
         }
         let at = (number - self.next) as usize;
@@ -171,11 +190,46 @@ impl Receiver {
             self.held.pop_front();
             self.next += 1;
             self.counters.bytes_in_order += u64::from(payload);
+            self.keep_unread(now, payload);
         }
         if self.params.sack {
             self.note_range(number);
         }
         true
+    }
+
+    /// Segments from `next` on for which there is room.
+    fn room(&self) -> u32 {
+        self.params.window.saturating_sub(self.unread.len() as u32)
+    }
+
+    /// The room as ACKs carry it.
+    fn offer(&self) -> u16 {
+        u16::try_from(self.room()).unwrap_or(WHOLE_WINDOW).min(WHOLE_WINDOW - 1)
+    }
+
+    fn keep_unread(&mut self, now: Time, payload: u32) {
+        if self.params.read_bps > 0.0 && payload > 0 {
+            self.unread.push_back(payload);
+            if self.unread.len() == 1 {
+                self.read_at = now + self.reading_time(payload);
+            }
+        }
+    }
+
+    /// The application has read so far.
+    fn read(&mut self, now: Time) {
+        while now >= self.read_at {
+            self.unread.pop_front();
+            self.read_at = match self.unread.front() {
+                Some(&payload) => self.read_at + self.reading_time(payload),
+                None => Time::NEVER,
+            };
+        }
+    }
+
+    fn reading_time(&self, payload: u32) -> Span {
+        Span::from_secs((f64::from(payload) * 8.0 / self.params.read_bps).min(LONGEST_READ_S))
     }
 
     /// Keeps the ranges beyond `next`; that which holds `number` comes first (RFC 2018 §4).
@@ -214,11 +268,12 @@ impl Receiver {
         let stamps = if self.params.timestamps { self.params.timestamp_bytes } else { 0 };
         let signs = AckSigns {
             echo: if self.params.timestamps { self.echo } else { Time::NEVER },
-            count: self.acks,
-            out_of_order: std::mem::take(&mut self.out_of_order),
+            order: AckOrder::new(self.acks, std::mem::take(&mut self.out_of_order)),
             ece: self.echoes_mark,
+            window: if self.params.read_bps > 0.0 { self.offer() } else { WHOLE_WINDOW },
             eln: false,
         };
+        self.is_closed = self.room() == 0;
         (self.acks, self.last_ack) = (self.acks.wrapping_add(1), self.next);
         out.push(ReceiverOutput::Send {
             segment: Segment::Ack { next: self.next, sack, signs },

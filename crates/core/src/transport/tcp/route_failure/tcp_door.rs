@@ -49,9 +49,10 @@ impl TcpDoor {
 
 impl RouteFailure for TcpDoor {
     fn handle_ack(&mut self, signs: &AckSigns, view: &mut View<'_>) -> Step {
-        let overtaken = signs.count < self.latest_ack;
-        self.latest_ack = self.latest_ack.max(signs.count);
-        if !overtaken && !signs.out_of_order {
+        let count = signs.order.count();
+        let overtaken = count < self.latest_ack;
+        self.latest_ack = self.latest_ack.max(count);
+        if !overtaken && !signs.order.is_out_of_order() {
             return Step::Nothing;
         }
         self.steady_until = view.now + self.steady;

@@ -3,6 +3,7 @@
 use super::*;
 use crate::transport::tcp::SENDER_NAMES;
 use crate::wire::NodeId;
+use crate::wire::tcp::AckOrder;
 
 /// Half of the initial timeout, which is a second.
 const HALF_A_TIMEOUT: Span = Span::from_millis(500);
@@ -89,7 +90,10 @@ fn is(found: f64, wanted: f64) -> bool {
 fn a_sender_that_knows_nothing_changes_nothing() {
     let mut alone = Alone::named("reno");
     assert_eq!(alone.ask(|scheme, view| scheme.handle_route_failed(view)), Step::Nothing);
-    assert_eq!(alone.hear(AckSigns { ece: true, out_of_order: true, ..AckSigns::default() }), Step::Nothing);
+    assert_eq!(
+        alone.hear(AckSigns { ece: true, order: AckOrder::new(0, true), ..AckSigns::default() }),
+        Step::Nothing
+    );
     assert_eq!((alone.lose(TIMEOUT), alone.lose(DUPLICATES)), (Verdict::Congestion, Verdict::Congestion));
     assert!(!alone.scheme.holds_back() && is(alone.window.cwnd, 5.0));
     assert_eq!(alone.scheme.timer_after_timeout(seconds(9)), seconds(9));
@@ -218,7 +222,7 @@ fn tcp_door_goes_back_to_before_the_first_of_several_timeouts() {
     (alone.window.cwnd, alone.window.ssthresh) = (1.0, 2.0);
     alone.wait(seconds(2));
     assert_eq!(alone.lose(Loss { again: true, ..TIMEOUT }), Verdict::Congestion);
-    let disorder = AckSigns { out_of_order: true, ..AckSigns::default() };
+    let disorder = AckSigns { order: AckOrder::new(0, true), ..AckSigns::default() };
     alone.hear(disorder);
     assert!(is(alone.window.cwnd, 5.0) && is(alone.window.ssthresh, 20.0));
     // T1 is one second; then nothing is left to be undone.

@@ -7,6 +7,7 @@
 mod ecn;
 mod frozen;
 mod own_recovery;
+mod persist;
 mod recovery;
 mod spurious;
 mod timing;
@@ -21,6 +22,7 @@ use crate::kernel::{Span, Time};
 use crate::wire::tcp::Segment;
 
 use ecn::{Cause, Reduction};
+use persist::Offered;
 use recovery::{Phase, Recovery};
 use spurious::{Signs, Spurious};
 use timing::Timing;
@@ -50,6 +52,8 @@ pub struct SenderCounters {
     pub bytes_acked: u64,
     /// How often it was frozen for a route failure.
     pub freezes: u64,
+    /// Probes of the receiver's closed window; they are segments, too.
+    pub window_probes: u64,
     /// Probes sent while frozen; they count as retransmissions, too.
     pub probes: u64,
 }
@@ -75,6 +79,8 @@ pub struct Sender {
     /// The last reduction of the window, for marks of congestion.
     reduction: Reduction,
     spurious: Spurious,
+    /// The receiver's window.
+    offered: Offered,
     /// What it knows of route failures, and does about them.
     scheme: Box<dyn RouteFailure>,
     frozen: Option<Frozen>,
@@ -100,6 +106,7 @@ impl Sender {
             timing: Timing::new(),
             reduction: Reduction::default(),
             spurious: Spurious::default(),
+            offered: Offered::new(),
             scheme: route_failure::new(params),
             frozen: None,
             counters: SenderCounters::default(),
@@ -111,6 +118,7 @@ impl Sender {
         self.restart_after_idle(now);
         self.backlog.write(bytes);
         self.transmit(now, out);
+        self.update_persist(now);
     }
 
     /// Nothing new is sent from now on. What is outstanding is still brought to its end.
@@ -126,8 +134,16 @@ impl Sender {
         self.show_ack(now, signs, out);
         let repeats = self.hear_of_duplicate(*next, sack);
         let outstanding = self.una < self.sent_end;
-        if *next < self.una || *next > self.sent_end || !outstanding {
+        if *next < self.una || *next > self.sent_end {
             return;
+        }
+        // RFC 9293 §3.10.7.4: SND.WL2 =< SEG.ACK.
+        let is_update = self.note_window(signs.window);
+        if !outstanding {
+            if is_update {
+                self.transmit(now, out);
+            }
+            return self.update_persist(now);
         }
         let news = self.params.sack && self.scoreboard.update(*next, self.sent_end, sack);
         let marked = self.params.ecn && signs.ece && self.handle_echo(now, *next);
@@ -136,18 +152,24 @@ impl Sender {
             self.scheme.handle_progress();
             let signs = Signs { echo: signs.echo, ece: signs.ece, marked, repeats };
             self.handle_new_ack(now, *next, (signs, sack), out);
+        } else if is_update && !news {
+            // RFC 5681 §2: an ACK with another window is no duplicate.
+            self.transmit(now, out);
         } else if !self.judge_duplicate(now, (news, signs.ece), sack, out) {
             self.handle_duplicate_ack(now, news, out);
         }
+        self.update_persist(now);
     }
 
-    /// The retransmission timer, the hold-down timer or that of a frozen sender. An early call does nothing.
+    /// The retransmission timer, the hold-down timer, or that of a frozen sender or a closed window. An early
+    /// call does nothing.
     pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Output>) {
         if now >= self.timing.hold_until {
             self.timing.hold_until = Time::NEVER;
             self.transmit(now, out);
         }
         self.wake_scheme(now, out);
+        self.probe_window(now, out);
         if now >= self.timing.deadline {
             self.time_out(now, out);
         }
@@ -188,10 +210,11 @@ impl Sender {
         self.timing.deadline = now + self.scheme.timer_after_timeout(self.rto.value());
     }
 
-    /// When the retransmission timer, the hold-down timer or a frozen sender's timer fires, [`Time::NEVER`]
-    /// if nothing is outstanding.
+    /// When the retransmission timer, the hold-down timer, a frozen sender's timer or that of a closed window
+    /// fires, [`Time::NEVER`] if nothing is outstanding or waits for the window to open.
     pub fn next_timeout(&self) -> Time {
-        self.timing.deadline.min(self.timing.hold_until).min(self.wake_time())
+        let timing = self.timing.deadline.min(self.timing.hold_until);
+        timing.min(self.wake_time()).min(self.offered.probe_at)
     }
 
     /// What it has done so far.
@@ -399,7 +422,7 @@ impl Sender {
 
     /// One past the last number that a window of `window` segments and the data at hand allow.
     fn send_limit(&self, window: u32) -> u32 {
-        self.una.saturating_add(window).min(self.backlog.end())
+        self.una.saturating_add(window).min(self.window_end()).min(self.backlog.end())
     }
 
     fn send_next(&mut self, now: Time, out: &mut Vec<Output>) {

@@ -4,6 +4,7 @@
 mod ecn;
 mod formulas;
 mod ns2;
+mod persist;
 mod route_failure;
 mod spurious;
 mod timer;
@@ -16,7 +17,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::kernel::{Purpose, Span, Stream, Streams, Time};
 use crate::wire::NodeId;
-use crate::wire::tcp::{AckSigns, SackBlocks, SegmentRanges};
+use crate::wire::tcp::{AckOrder, AckSigns, SackBlocks, SegmentRanges};
 
 const MS: u64 = 1_000_000;
 
@@ -744,6 +745,9 @@ impl Chaos {
                 continue;
             };
             match segment {
+                Segment::Data { number, payload: 0, .. } if number + 1 == self.acked => {
+                    prop_assert_eq!(self.acked, self.unsent, "a probe while data is outstanding");
+                }
                 Segment::Data { number, retransmission, .. } => {
                     prop_assert!(number < self.acked + self.window, "{number} is beyond the window");
                     prop_assert!(number >= self.acked, "{number} is acknowledged");
@@ -839,15 +843,16 @@ fn chaos_ends(params: &TcpParams, bytes: u64, loss: f64, seed: u64) -> Result<()
     prop_assert_eq!(chaos.receiver.counters().bytes_in_order, bytes);
     let counters = chaos.sender.counters();
     prop_assert_eq!(counters.bytes_acked, bytes);
-    prop_assert_eq!(counters.segments_sent, counters.segments_acked + counters.retransmissions);
+    let resent = counters.retransmissions + counters.window_probes;
+    prop_assert_eq!(counters.segments_sent, counters.segments_acked + resent);
     Ok(())
 }
 
 fn any_params() -> impl Strategy<Value = TcpParams> {
     let profiles = [TcpParams::rfc(), TcpParams::ns_2_35(), TcpParams::ns_2_1b9(), TcpParams::cmu_1998()];
-    let switches = any::<[bool; 7]>();
+    let switches = any::<[bool; 8]>();
     (prop::sample::select(profiles.to_vec()), prop::sample::select(SENDER_NAMES), 1u32..30, switches)
-        .prop_map(|(mut params, name, window, [delayed, limited, one, setup, stamps, held, ecn])| {
+        .prop_map(|(mut params, name, window, [delayed, limited, one, setup, stamps, held, ecn, slow])| {
             params.apply_sender(name);
             params.window = window;
             params.delayed_ack |= delayed;
@@ -857,6 +862,7 @@ fn any_params() -> impl Strategy<Value = TcpParams> {
             params.timestamps = stamps;
             params.hold_down ^= held;
             params.ecn = ecn;
+            params.read_bps = if slow { 20_000.0 } else { 0.0 };
             params
         })
 }

@@ -274,7 +274,7 @@ fn a_duplicate_between_two_timeouts_is_a_sign_of_life() {
 }
 
 fn numbered(next: u32, count: u32, out_of_order: bool) -> Segment {
-    let signs = AckSigns { count, out_of_order, ..AckSigns::default() };
+    let signs = AckSigns { order: AckOrder::new(count, out_of_order), ..AckSigns::default() };
     Segment::Ack { next, sack: SackBlocks::new(), signs }
 }
 
@@ -325,7 +325,7 @@ fn the_receiver_tells_once_of_what_came_out_of_order() {
         .iter()
         .filter_map(|output| match output {
             ReceiverOutput::Send { segment: Segment::Ack { signs, .. }, .. } => {
-                Some((signs.count, signs.out_of_order))
+                Some((signs.order.count(), signs.order.is_out_of_order()))
             }
             _ => None,
         })

@@ -224,6 +224,7 @@ fn every_sender_survives_ten_thousand_random_patterns() {
             params.timestamps = seed % 3 == 0;
             params.delayed_ack |= seed % 5 == 0;
             params.ecn = seed % 3 == 1;
+            params.read_bps = if seed % 7 == 1 { 40_000.0 } else { 0.0 };
             let loss = (seed % 40) as f64 / 100.0;
             if let Err(error) = chaos_ends(&params, 12_345 + seed % 7_000, loss, seed) {
                 panic!("{name}, pattern {seed}: {error}");
