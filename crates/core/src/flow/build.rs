@@ -7,7 +7,7 @@ use crate::traffic::{
     CbrSource, Codec, Durations, OnOffParams, OnOffSource, PoissonSource, Source, TraceSource, VideoSource,
     WebSession,
 };
-use crate::transport::tcp::{Receiver, Sender, TcpParams};
+use crate::transport::tcp::{Receiver, RouteFailureScheme, Sender, TcpParams};
 use crate::transport::{adp, rtp};
 use crate::wire;
 use crate::wire::{FlowId, IP_HEADER_BYTES};
@@ -200,7 +200,12 @@ impl Builder<'_> {
         let tick = Span::from_micros(params.tick_ms * 1e3);
         let tick_phase = self.streams.stream(self.id.0, Purpose::Transport).span_below(tick);
         let sender = Sender::new(params, tick_phase);
-        Connection::new(self.id.into(), End::Source, sender, Receiver::new(params))
+        let mut receiver = Receiver::new(params);
+        if params.route_failure == RouteFailureScheme::Freeze {
+            let flow = &self.scenario.flows[self.id.index()];
+            receiver = receiver.with_breaks(&self.scenario.breaks((flow.src, flow.dst)));
+        }
+        Connection::new(self.id.into(), End::Source, sender, receiver)
     }
 
     /// A Web session, whose connections come and go.

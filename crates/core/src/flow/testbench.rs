@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{End, Flow, FlowAction, FlowReport, Snapshot, build};
 use crate::kernel::{Span, Time};
+use crate::mobility::Trajectory;
 use crate::observe::{FlowMeasures, Meter, RunningCounts};
 use crate::profile::profile;
 use crate::routing::Notice;
@@ -289,6 +290,6 @@ pub(super) fn scenario_of(kind: FlowKind) -> Scenario {
         walls: Vec::new(),
         energy: None,
         wired: Vec::new(),
-        movement: Vec::new(),
+        movement: vec![Trajectory::fixed(0.0, 0.0), Trajectory::fixed(100.0, 0.0)],
     }
 }

@@ -9,7 +9,7 @@ use crate::radio::{
     Capture, EnergySpec, Errors, NodeRadio, PathLossKind, Propagation, Surroundings, WallSpec,
 };
 
-use crate::transport::tcp::SpuriousDetection;
+use crate::transport::tcp::{RouteFailureScheme, SpuriousDetection};
 
 mod flow;
 mod line;
@@ -270,6 +270,12 @@ impl Scenario {
             ("tcp.spurious", "eifel", "tcp.timestamps = true with it, or \"f-rto\", which needs none")
         } else if tcp.dsack && !tcp.sack {
             ("tcp.dsack", "true", "tcp.sack = true with it")
+        } else if tcp.route_failure == RouteFailureScheme::Freeze && !self.wired.is_empty() {
+            (
+                "tcp.route_failure",
+                "freeze-tcp",
+                "another without wired links, of which its oracle knows nothing",
+            )
         } else {
             return Ok(());
         };

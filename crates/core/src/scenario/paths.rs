@@ -15,15 +15,33 @@ impl Scenario {
             return Some(Vec::new());
         }
         let pairs: Vec<(u32, u32)> = self.flows.iter().map(|flow| (flow.src, flow.dst)).collect();
+        let window = (Time::from_secs(self.warmup_s), Time::from_secs(self.duration_s));
+        Some(self.hop_times(&pairs, window, go_on)?.iter().map(HopTimes::measures).collect())
+    }
+
+    /// When the ends of a flow have no path to each other, from and to, in order, as the movement alone says.
+    pub(crate) fn breaks(&self, (src, dst): (u32, u32)) -> Vec<(Time, Time)> {
+        let window = (Time::ZERO, Time::from_secs(self.duration_s));
+        let times = self.hop_times(&[(src, dst)], window, &mut || true).unwrap_or_default();
+        let gaps = times.iter().flat_map(HopTimes::gaps_s);
+        gaps.map(|&(from_s, to_s)| (Time::from_secs(from_s), Time::from_secs(to_s))).collect()
+    }
+
+    fn hop_times(
+        &self,
+        pairs: &[(u32, u32)],
+        window: (Time, Time),
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Option<Vec<HopTimes>> {
         let links = self.links();
         let query = Query {
             movement: &self.movement,
             range_m: self.params.link_range_m(),
             rule: links.as_ref().map(|links| links as &dyn LinkRule),
-            window: (Time::from_secs(self.warmup_s), Time::from_secs(self.duration_s)),
+            window,
             step: STEP,
-            pairs: &pairs,
+            pairs,
         };
-        Some(hop_times(&query, go_on)?.iter().map(HopTimes::measures).collect())
+        hop_times(&query, go_on)
     }
 }

@@ -17,9 +17,16 @@ pub struct HopTimes {
     by_hops_s: Vec<f64>,
     /// Seconds without a path.
     partitioned_s: f64,
+    /// When there was no path, from and to, in seconds from the beginning.
+    gaps_s: Vec<(f64, f64)>,
 }
 
 impl HopTimes {
+    /// The times without a path, from and to, in s from the beginning of the window.
+    pub fn gaps_s(&self) -> &[(f64, f64)] {
+        &self.gaps_s
+    }
+
     fn add(&mut self, hops: Option<u32>, lasted_s: f64) {
         if lasted_s <= 0.0 {
             return;
@@ -130,13 +137,20 @@ impl Stay {
         }
         let hops = network.hops(self.pair);
         if hops != self.hops {
-            self.times.add(self.hops, now_s - self.since_s);
+            self.leave(now_s);
             (self.hops, self.since_s) = (hops, now_s);
         }
     }
 
-    fn end(mut self, now_s: f64) -> HopTimes {
+    fn leave(&mut self, now_s: f64) {
         self.times.add(self.hops, now_s - self.since_s);
+        if self.hops.is_none() && now_s > self.since_s {
+            self.times.gaps_s.push((self.since_s, now_s));
+        }
+    }
+
+    fn end(mut self, now_s: f64) -> HopTimes {
+        self.leave(now_s);
         self.times
     }
 }

@@ -20,7 +20,7 @@
 //! | `backlog.rs` | what the application has handed over, cut into segments |
 //! | `receiver.rs` | reassembly, the window, acknowledgements now or later, SACK blocks, time stamps |
 //!
-//! What is implemented and what is not is in docs/models/tcp.md, which also numbers the deviations, 1 to 42,
+//! What is implemented and what is not is in docs/models/tcp.md, which also numbers the deviations, 1 to 44,
 //! each with its clause.
 
 mod backlog;

@@ -70,6 +70,8 @@ choices! {
         BansalBarua = "bansal-barua",
         /// Explicit loss notification, not of routes but of losses on a radio (Balakrishnan and others 1997).
         Eln = "eln",
+        /// The receiver foresees breaks and closes its window (Goff and others 2000).
+        Freeze = "freeze-tcp",
     }
 }
 
@@ -198,6 +200,10 @@ params! {
         door_steady_s: f64 = 1.0, "s", "Wang and Zhang 2002 (no value known)", [0.0, 1e5];
         /// TCP-DOOR's T2: a reduction made within this time is undone.
         door_recovery_s: f64 = 2.0, "s", "Wang and Zhang 2002 (no value known)", [0.0, 1e5];
+        /// Freeze-TCP: how long before the break the receiver closes its window.
+        freeze_warning_s: f64 = 0.5, "s", "Goff and others 2000 (from memory: a round trip)", [0.0, 1e5];
+        /// Freeze-TCP: do the timers stand still while data is outstanding, too?
+        freeze_timers: bool = true, "", "Goff and others 2000 (from memory)";
         /// What a node with a wired link does about segments of TCP that the radio behind it loses.
         base_station: BaseStationMode = BaseStationMode::None, "", "Balakrishnan and others 1997 §III";
         /// Bansal and Barua's α: the minimum moderated timeout.
@@ -357,6 +363,7 @@ senders! {
     "tcp-door" { route_failure: RouteFailureScheme::TcpDoor }
     "bansal-barua" { route_failure: RouteFailureScheme::BansalBarua }
     "eln" { route_failure: RouteFailureScheme::Eln, base_station: BaseStationMode::Eln }
+    "freeze-tcp" { route_failure: RouteFailureScheme::Freeze }
 }
 
 impl TcpParams {

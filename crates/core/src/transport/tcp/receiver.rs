@@ -12,6 +12,9 @@ use crate::wire::tcp::{AckOrder, AckSigns, SackBlocks, Segment, WHOLE_WINDOW};
 /// The most blocks that an ACK carries (RFC 2018 §3, with room for time stamps, which ns-2 leaves too).
 const SACK_BLOCKS_MAX: usize = 3;
 
+/// Copies of the ACK that opens the window after a break (Goff and others 2000).
+const OPENING_ACKS: u32 = 3;
+
 /// A segment is read within this time, which no run lasts.
 const LONGEST_READ_S: f64 = 1e9;
 
@@ -44,6 +47,10 @@ pub struct Receiver {
     /// them. Empty if it reads at once.
     unread: VecDeque<u32>,
     read_at: Time,
+    /// The breaks to come: when the warning of each is due, and when it ends. The first may have begun.
+    breaks: VecDeque<(Time, Time)>,
+    /// Is the window closed for the first of them?
+    warns: bool,
     /// Did the last ACK close the window?
     is_closed: bool,
     /// The segment that the next ACK reports as a duplicate (RFC 2883).
@@ -77,6 +84,8 @@ impl Receiver {
             ranges: SmallVec::new(),
             unread: VecDeque::new(),
             read_at: Time::NEVER,
+            breaks: VecDeque::new(),
+            warns: false,
             is_closed: false,
             repeated: None,
             unacknowledged: 0,
@@ -89,6 +98,19 @@ impl Receiver {
             echoes_mark: false,
             counters: ReceiverCounters::default(),
         }
+    }
+
+    /// The same receiver, which foresees these breaks (Freeze-TCP): its window is closed during each, and for
+    /// the time of the warning before. In order, and none begins before the one before it has ended.
+    pub fn with_breaks(mut self, breaks: &[(Time, Time)]) -> Receiver {
+        let warning = Span::from_secs(self.params.freeze_warning_s);
+        let mut over = Time::ZERO;
+        for &(from, to) in breaks {
+            let at = Time(from.0.saturating_sub(warning.0)).max(over);
+            self.breaks.push_back((at, to));
+            over = to;
+        }
+        self
     }
 
     /// A segment arrives, with the ECN field of its IP header. Segments beyond the window are answered and
@@ -138,6 +160,7 @@ impl Receiver {
     /// a segment again (RFC 9293 §3.8.6.2.2).
     pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<ReceiverOutput>) {
         self.read(now);
+        self.foresee(now, out);
         if now >= self.deadline || (self.is_closed && self.room() > 0) {
             self.acknowledge(out);
         }
@@ -145,7 +168,29 @@ impl Receiver {
 
     /// When a delayed ACK goes out, or one that opens the closed window; [`Time::NEVER`] if none waits.
     pub fn next_timeout(&self) -> Time {
-        if self.is_closed { self.deadline.min(self.read_at) } else { self.deadline }
+        let foreseen =
+            self.breaks.front().map_or(Time::NEVER, |next| if self.warns { next.1 } else { next.0 });
+        let reading = if self.is_closed { self.read_at } else { Time::NEVER };
+        self.deadline.min(reading).min(foreseen)
+    }
+
+    /// Closes the window before a break, and opens it when the break is over, with three copies of the last
+    /// ACK. Before anything has arrived there is nobody to warn.
+    fn foresee(&mut self, now: Time, out: &mut Vec<ReceiverOutput>) {
+        while let Some(&(from, to)) = self.breaks.front() {
+            let was_warned = self.warns;
+            self.warns = now >= from && now < to;
+            if self.next > 0 && self.warns && !was_warned {
+                self.acknowledge(out);
+            }
+            if now < to {
+                return;
+            }
+            self.breaks.pop_front();
+            if self.next > 0 && was_warned {
+                (0..OPENING_ACKS).for_each(|_| self.acknowledge(out));
+            }
+        }
     }
 
     /// Payload bytes of a full segment.
@@ -205,6 +250,12 @@ impl Receiver {
 
     /// The room as ACKs carry it.
     fn offer(&self) -> u16 {
+        if self.warns {
+            return 0;
+        }
+        if self.params.read_bps == 0.0 {
+            return WHOLE_WINDOW;
+        }
         u16::try_from(self.room()).unwrap_or(WHOLE_WINDOW).min(WHOLE_WINDOW - 1)
     }
 
@@ -270,7 +321,7 @@ impl Receiver {
             echo: if self.params.timestamps { self.echo } else { Time::NEVER },
             order: AckOrder::new(self.acks, std::mem::take(&mut self.out_of_order)),
             ece: self.echoes_mark,
-            window: if self.params.read_bps > 0.0 { self.offer() } else { WHOLE_WINDOW },
+            window: self.offer(),
             eln: false,
         };
         self.is_closed = self.room() == 0;

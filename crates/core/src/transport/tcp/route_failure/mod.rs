@@ -11,10 +11,11 @@
 //! | TCP-BuS (Kim, Toh and Choi 2000) | ERDN, notice | a probe whenever the guard timer fires | ERSN, notice, an ACK after a probe |
 //! | ATCP (Liu and Singh 2001) | notice (ICMP unreachable) | probes, ever rarer | any ACK |
 //! | Bansal and Barua 2003 | two timeouts without any ACK | a probe at the moderated timeout | any ACK |
+//! | Freeze-TCP (Goff and others 2000) | the receiver, which closes its window | probes, ever rarer | an ACK with an open window |
 //! | TCP-DOOR (Wang and Zhang 2002) | segments or ACKs out of order | no reduction for T1 | T1 |
 //! | ELN (Balakrishnan and others 1997) | not at all: a base station tells of losses | no reduction | an ACK without the sign |
 //!
-//! *Deviations*: 17 to 33 in docs/models/tcp.md.
+//! *Deviations*: 17 to 33, 43 and 44 in docs/models/tcp.md.
 //!
 //! A further scheme is a file here, its line in [`new`], and its name in `params.rs`.
 
@@ -22,6 +23,7 @@ mod atcp;
 mod bansal_barua;
 mod elfn;
 mod eln;
+mod freeze;
 mod none;
 mod tcp_bus;
 mod tcp_door;
@@ -46,6 +48,7 @@ pub(super) fn new(params: &TcpParams) -> Box<dyn RouteFailure> {
         RouteFailureScheme::TcpDoor => Box::new(tcp_door::TcpDoor::new(params)),
         RouteFailureScheme::BansalBarua => Box::new(bansal_barua::BansalBarua::new(params)),
         RouteFailureScheme::Eln => Box::new(eln::Eln::default()),
+        RouteFailureScheme::Freeze => Box::new(freeze::Freeze::new(params)),
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod ecn;
 mod formulas;
+mod freeze;
 mod ns2;
 mod persist;
 mod route_failure;
@@ -140,6 +141,8 @@ struct Pipe {
     delay: Span,
     /// Nothing gets on before.
     held_until: Time,
+    /// What is sent from the one to the other is lost.
+    broken: (Time, Time),
     /// Loses these transmissions, counted from zero.
     lost: Vec<usize>,
     /// Marks these transmissions, counted from zero.
@@ -162,6 +165,7 @@ impl Pipe {
             log: Vec::new(),
             delay: Span::from_millis(50),
             held_until: Time::ZERO,
+            broken: (Time::NEVER, Time::NEVER),
             lost: Vec::new(),
             marked: Vec::new(),
             windows: Vec::new(),
@@ -199,6 +203,9 @@ impl Pipe {
                     assert_eq!(ecn, Ecn::Ect, "{number} may not be marked");
                     ecn = Ecn::Ce;
                 }
+            }
+            if self.broken.0 <= self.now && self.now < self.broken.1 {
+                continue;
             }
             self.order += 1;
             let arrival = self.now.max(self.held_until) + self.delay;
