@@ -53,6 +53,17 @@ def test_a_frozen_sender_does_not_back_off(sender: str, in_row: int, routing: st
     assert aware["delivered_bytes"] > 2_000_000
 
 
+@pytest.mark.parametrize("routing", ["aodv", "dsr"])
+def test_a_warned_sender_loses_only_the_outage_and_the_warning(routing: str, tmp_path: Path) -> None:
+    plain, warned = flow("reno", routing, tmp_path), flow("freeze-tcp", routing, tmp_path)
+    assert (plain["timeouts"], warned["timeouts"]) == (4, 0)
+    # The warning of 0.5 s, less the time until it arrives; then two round trips, one of them for the route.
+    assert AWAY_S < warned["longest_gap_s"] < AWAY_S + 0.5 < plain["longest_gap_s"]
+    assert warned["delivered_bytes"] > plain["delivered_bytes"]
+    early = flow("freeze-tcp", routing, tmp_path, freeze_warning_s=2.0)
+    assert AWAY_S + 1.5 < early["longest_gap_s"] < AWAY_S + 2.0, "a warning that comes too early costs time"
+
+
 @pytest.mark.parametrize("sender", ["tcp-f", "tcp-bus"])
 def test_a_silent_sender_goes_on_after_the_outage(sender: str, tmp_path: Path) -> None:
     aware = flow(sender, "dsr", tmp_path)

@@ -181,7 +181,8 @@ class _Drawing:
             fields["failures"] = self._failures()
         if rng.random() < ENERGY_SHARE:
             fields["energy"] = self._energy()
-        if self.routing == "static" and self.throttled == "off" and not self._measures_paths():
+        knows_no_wires = self._measures_paths() or self.values["tcp"]["route_failure"] == "freeze-tcp"
+        if self.routing == "static" and self.throttled == "off" and not knows_no_wires:
             fields["wired"] = self._wired()
         if self.sender != NO_TCP:
             fields["tcp"] = {"sender": self.sender, **fields.get("tcp", {})}
