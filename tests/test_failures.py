@@ -47,6 +47,7 @@ def test_a_node_that_is_down_from_the_start_is_as_one_that_is_out_of_range() -> 
         "tora",
         "ssa",
         "abr",
+        "zrp",
         "lunar",
         "flooding",
         "static",

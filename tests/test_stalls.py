@@ -26,7 +26,20 @@ from tests.replay_pages import ask, show
 RUNS = 40
 MS = 1_000_000
 S = 1000 * MS
-ROUTINGS = ("aodv", "dsr", "dsdv", "olsr", "batman", "flooding", "static", "tsr", "babel", "dymo", "tora")
+ROUTINGS = (
+    "aodv",
+    "dsr",
+    "dsdv",
+    "olsr",
+    "batman",
+    "flooding",
+    "static",
+    "tsr",
+    "babel",
+    "dymo",
+    "tora",
+    "zrp",
+)
 SENDERS = ("reno", "newreno", "sack", "elfn", "tcp-bus", "vegas", "reno-f")
 
 

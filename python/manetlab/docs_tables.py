@@ -33,6 +33,7 @@ SECTIONS = {
     "tora": ("TORA over IMEP", "models/tora.md"),
     "ssa": ("SSA", "models/ssa.md"),
     "abr": ("ABR", "models/abr.md"),
+    "zrp": ("ZRP", "models/zrp.md"),
     "batman": ("B.A.T.M.A.N. IV", "models/batman.md"),
     "flooding": ("Flooding", "models/flooding.md"),
     "adp": ("ADP, at both ends", "models/adp.md"),

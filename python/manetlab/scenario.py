@@ -99,9 +99,9 @@ class Scenario(InputTable):
         "The number of the replication, part of every stream's name.", 0, LARGEST_SEED, 0
     )
     routing: str = text(
-        "aodv, dsdv, dsr, tsr, adv, lunar, olsr, babel, batman, dymo, tora, ssa, abr, flooding or static; "
-        "PROTOCOL:SET names a parameter set. A protocol in Python is given as its class, a subclass of "
-        "manetlab.Routing, or as python:module.Class.",
+        "aodv, dsdv, dsr, tsr, adv, lunar, olsr, babel, batman, dymo, tora, ssa, abr, zrp, flooding or "
+        "static; PROTOCOL:SET names a parameter set. A protocol in Python is given as its class, a subclass "
+        "of manetlab.Routing, or as python:module.Class.",
         "aodv",
     )
     # What the standards say. Nobody is given ns-2's departures from them without asking for them by name.
@@ -136,6 +136,7 @@ class Scenario(InputTable):
     tora: Section = section("Changed parameters of TORA over IMEP.", {})
     ssa: Section = section("Changed parameters of SSA.", {})
     abr: Section = section("Changed parameters of ABR.", {})
+    zrp: Section = section("Changed parameters of ZRP.", {})
     batman: Section = section("Changed parameters of B.A.T.M.A.N. IV.", {})
     flooding: Section = section("Changed parameters of flooding.", {})
     python: Section = section("Parameters of a protocol in Python: keyword arguments of its class.", {})

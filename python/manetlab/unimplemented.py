@@ -4,7 +4,7 @@ from __future__ import annotations
 
 _OWN = "`manetlab docs add-a-routing-protocol` shows how to add one"
 _PROACTIVE = f"olsr, babel, batman and dsdv are proactive too; {_OWN}"
-_ON_DEMAND = f"aodv, dsr, dymo and tora find routes on demand; {_OWN}"
+_ON_DEMAND = f"aodv, dsr, dymo, tora and zrp find routes on demand; {_OWN}"
 _GEOGRAPHIC = f"python:manetlab.examples.greedy.Greedy forwards by position; {_OWN}"
 _SENDER = "`manetlab list senders` lists the TCP senders"
 _PROPAGATION = "`manetlab docs radio` lists path losses, shadowing and fading"
@@ -14,7 +14,7 @@ _WIFI = "mac.standard has 802.11a, 802.11b and 802.11g"
 
 _INSTEAD = {
     **dict.fromkeys(("olsrv2", "fsr", "hsr"), _PROACTIVE),
-    **dict.fromkeys(("aomdv", "loadng", "zrp", "cbrp", "hwmp", "rpl"), _ON_DEMAND),
+    **dict.fromkeys(("aomdv", "loadng", "cbrp", "hwmp", "rpl"), _ON_DEMAND),
     **dict.fromkeys(("gpsr", "gpcr", "lar", "dream", "geographic"), _GEOGRAPHIC),
     **dict.fromkeys(("epidemic", "prophet", "spray-and-wait", "maxprop"), f"flooding is the nearest; {_OWN}"),
     **dict.fromkeys(("westwood", "westwood+", "bic", "bbr", "compound", "hybla", "illinois"), _SENDER),

@@ -214,6 +214,8 @@ sections! {
         Ssa = "ssa" in ssa: SsaParams over radio,
         /// Associativity-Based Routing: over neighbours that have been heard for long.
         Abr = "abr" in abr: AbrParams,
+        /// Zone Routing Protocol: all routes nearby, and queries from border to border.
+        Zrp = "zrp" in zrp: ZrpParams,
         /// Every packet by every node, once.
         Flooding = "flooding" in flooding: FloodingParams,
     }

@@ -120,6 +120,9 @@ pub fn terms(subject: &Subject) -> Terms {
         (RoutingKind::Abr, _) => {
             on_demand(60.0).but(&[Shortest], FIRST_COPY).but(&[NoCircle, SafeRestart], SOURCE_ROUTES)
         }
+        (RoutingKind::Zrp, _) => {
+            on_demand(120.0).but(&[Shortest], FIRST_COPY).but(&[NoReturn, NoCircle, SafeRestart], UNEQUAL)
+        }
         (RoutingKind::Flooding, _) => on_demand(120.0).but(&[Shortest], FIRST_COPY),
         (RoutingKind::Static, _) => unasked(2.0, 2.0, 10.0).but(&[Change, Partition, Forgets], FIXED),
         (RoutingKind::Custom, _) => on_demand(120.0),

@@ -35,6 +35,7 @@ NAMES = {
         "tora",
         "ssa",
         "abr",
+        "zrp",
         "sack",
         "cubic",
     )

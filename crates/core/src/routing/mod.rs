@@ -37,6 +37,7 @@ mod table;
 pub mod tora;
 pub mod tsr;
 mod whole_path;
+pub mod zrp;
 
 #[cfg(test)]
 pub(crate) mod testbench;

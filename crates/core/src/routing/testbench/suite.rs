@@ -429,6 +429,8 @@ mod tests {
             // Nodes that know different topologies send packets around until their time to live ends, at up
             // to 30 ms a hop.
             RoutingKind::Olsr => Bound { returns: 64, away_s: 64.0 * 0.03 },
+            // The same within zones, and packets wait at any node.
+            RoutingKind::Zrp => Bound { returns: 64, away_s: params.zrp.buffer_timeout_s },
             // A node whose links were reversed sends packets back before its neighbours know, and packets
             // wait at any node that has no link down.
             RoutingKind::Tora => Bound { returns: 64, away_s: params.tora.buffer_timeout_s },
