@@ -248,6 +248,33 @@ def test_tshark_reads_every_message_of_ssa_and_abr(
     assert whats == set(wanted)
 
 
+def test_tshark_reads_every_message_and_route_of_cedar(tmp_path: Path) -> None:
+    # Six nodes in a row, so that the ends need a search, and a relay that is down makes errors.
+    chain = {"movement": {"chain": {"nodes": 6, "spacing_m": 200.0}}, "duration_s": 40.0}
+    flow = {"kind": "cbr", "src": 0, "dst": 5, "start_s": 12.0, "bytes": 256, "interval_s": 0.5}
+    down = [{"node": 3, "at_s": 25.0, "for_s": 5.0}]
+    result, pcap, _ = captured(tmp_path, **chain, traffic={"flows": [flow]}, routing="cedar", failures=down)
+    whats = ("beacon", "join", "ask", "find", "found", "build", "rrep", "rerr")
+    sent = {each["uid"]: each for each in records(result, "sent")}
+    fields = ("frame.packet_id", "manetlab.kind", "manetlab.cedar.what", "manetlab.cedar.route")
+    read = tshark(
+        pcap, *fields, "ip.len", "_ws.malformed", "_ws.lua.error", where="radiotap && ip.proto == 253"
+    )
+    met = set()
+    for row in read:
+        packet = sent[int(row["frame.packet_id"])]
+        assert (row["_ws.malformed"], row["_ws.lua.error"]) == ("", "")
+        assert packet["bytes"] == int(row["ip.len"])
+        if row["manetlab.kind"] == "160":
+            assert packet["what"] == whats[int(row["manetlab.cedar.what"])]
+        else:
+            assert (row["manetlab.kind"], packet["what"]) == ("161", "cbr")
+            route = row["manetlab.cedar.route"].split(",")
+            assert (route[0], route[-1]) == (address(0), address(5))
+        met.add(packet["what"])
+    assert met == {*whats, "cbr"}
+
+
 def test_tshark_reads_every_message_and_header_of_batman_adv(tmp_path: Path) -> None:
     result, pcap, _ = captured(tmp_path, **CHAIN, routing="batman")
     sent = {each["uid"]: each for each in records(result, "sent")}

@@ -35,6 +35,7 @@ SECTIONS = {
     "abr": ("ABR", "models/abr.md"),
     "zrp": ("ZRP", "models/zrp.md"),
     "batman": ("B.A.T.M.A.N. IV", "models/batman.md"),
+    "cedar": ("CEDAR", "models/cedar.md"),
     "flooding": ("Flooding", "models/flooding.md"),
     "adp": ("ADP, at both ends", "models/adp.md"),
     "video": ("Video traffic", "models/traffic.md"),

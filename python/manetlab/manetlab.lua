@@ -1,5 +1,5 @@
 -- Shows the formats of manetlab's own in Wireshark and tshark: ADV, DSDV, SSA, ABR, ADP, the notifications
--- of TCP-BuS, LUNAR, DYMO, TORA, and what TSR adds to DSR. docs/captures.md in the documentation has the layouts.
+-- of TCP-BuS, LUNAR, DYMO, TORA, CEDAR, and what TSR adds to DSR. docs/captures.md in the documentation has the layouts.
 --
 --     wireshark -X lua_script:"$(manetlab dissector)" run.pcapng
 --
@@ -46,6 +46,8 @@ local KINDS = {
     [151] = "ABR RD",
     [112] = "message of a protocol in Python",
     [113] = "header of a protocol in Python",
+    [160] = "CEDAR message",
+    [161] = "CEDAR source route",
 }
 local PREFERENCES = { [0] = "strong links only", [1] = "strong links first", [2] = "any link" }
 local RESPONSES = { [0] = "zero", [1] = "low", [2] = "medium", [3] = "high" }
@@ -133,6 +135,32 @@ f.tora_reflected = ProtoField.bool("manetlab.tora.reflected", "Reflected")
 f.tora_tau = ProtoField.uint64("manetlab.tora.tau", "Time of the level, ns")
 f.tora_oid = ProtoField.ipv4("manetlab.tora.oid", "Maker of the level")
 f.tora_delta = ProtoField.int32("manetlab.tora.delta", "Order in the level")
+
+local CEDAR = {
+    [0] = "beacon",
+    [1] = "join",
+    [2] = "ask",
+    [3] = "find",
+    [4] = "found",
+    [5] = "build",
+    [6] = "reply",
+    [7] = "error",
+}
+
+f.cedar_what = ProtoField.uint8("manetlab.cedar.what", "Message", base.DEC, CEDAR)
+f.cedar_to = ProtoField.ipv4("manetlab.cedar.to", "Still to cross")
+f.cedar_degree = ProtoField.uint16("manetlab.cedar.effective_degree", "Effective degree")
+f.cedar_dominator = ProtoField.ipv4("manetlab.cedar.dominator", "Dominator")
+f.cedar_neighbour = ProtoField.ipv4("manetlab.cedar.neighbour", "Neighbour")
+f.cedar_heard = ProtoField.ipv4("manetlab.cedar.heard", "Only heard")
+f.cedar_near = ProtoField.ipv4("manetlab.cedar.near", "Core node, or the neighbour over which it is")
+f.cedar_source = ProtoField.ipv4("manetlab.cedar.source", "Source")
+f.cedar_target = ProtoField.ipv4("manetlab.cedar.target", "Target")
+f.cedar_number = ProtoField.uint32("manetlab.cedar.number", "Number")
+f.cedar_core = ProtoField.ipv4("manetlab.cedar.core_path", "Core path")
+f.cedar_served = ProtoField.ipv4("manetlab.cedar.served", "Served")
+f.cedar_route = ProtoField.ipv4("manetlab.cedar.route", "Route")
+f.cedar_link = ProtoField.ipv4("manetlab.cedar.link", "End of the broken link")
 
 f.header_next = ProtoField.uint8("manetlab.header.next", "IP protocol of what follows")
 f.header_length = ProtoField.uint16("manetlab.header.length", "Length")
@@ -284,6 +312,61 @@ local function header(tvb, pinfo, tree, root)
     end
 end
 
+-- A list of nodes; what follows it begins at the offset that is returned.
+local function cedar_nodes(tvb, tree, field, offset)
+    local count = tvb(offset, 2):uint()
+    for place = offset + 2, offset + 4 * count - 2, 4 do
+        tree:add(field, tvb(place, 4))
+    end
+    return offset + 2 + 4 * count
+end
+
+local CEDAR_LISTS = {
+    [3] = { f.cedar_core, f.cedar_served },
+    [4] = { f.cedar_core },
+    [5] = { f.cedar_core, f.cedar_route },
+    [6] = { f.cedar_route },
+}
+
+local function cedar(tvb, tree)
+    local what, offset = tvb(1, 1):uint(), 4
+    tree:add(f.cedar_what, tvb(1, 1))
+    for _ = 1, tvb(2, 1):uint() do
+        offset = cedar_nodes(tvb, tree, f.cedar_to, offset)
+    end
+    if what == 0 then
+        tree:add(f.cedar_degree, tvb(offset, 2))
+        if tvb(3, 1):uint() == 1 then
+            tree:add(f.cedar_dominator, tvb(offset + 4, 4))
+        end
+        offset = cedar_nodes(tvb, tree, f.cedar_neighbour, offset + 8)
+        offset = cedar_nodes(tvb, tree, f.cedar_heard, offset)
+        cedar_nodes(tvb, tree, f.cedar_near, offset)
+    elseif what == 7 then
+        tree:add(f.cedar_link, tvb(offset, 4))
+        tree:add(f.cedar_link, tvb(offset + 4, 4))
+    elseif what >= 2 then
+        tree:add(f.cedar_source, tvb(offset, 4))
+        tree:add(f.cedar_target, tvb(offset + 4, 4))
+        tree:add(f.cedar_number, tvb(offset + 8, 4))
+        offset = offset + 12
+        for _, field in ipairs(CEDAR_LISTS[what] or {}) do
+            offset = cedar_nodes(tvb, tree, field, offset)
+        end
+    end
+end
+
+local function cedar_route(tvb, pinfo, tree, root)
+    local length = 4 + 4 * tvb(2, 1):uint()
+    tree:add(f.header_next, tvb(1, 1))
+    for place = 4, length - 4, 4 do
+        tree:add(f.cedar_route, tvb(place, 4))
+    end
+    if tvb:len() > length then
+        DissectorTable.get("ip.proto"):try(tvb(1, 1):uint(), tvb(length):tvb(), pinfo, root)
+    end
+end
+
 function own.dissector(tvb, pinfo, root)
     local kind = tvb(0, 1):uint()
     local tree = root:add(own, tvb())
@@ -308,6 +391,10 @@ function own.dissector(tvb, pinfo, root)
         imep(tvb, tree)
     elseif kind == 113 then
         header(tvb, pinfo, tree, root)
+    elseif kind == 160 then
+        cedar(tvb, tree)
+    elseif kind == 161 then
+        cedar_route(tvb, pinfo, tree, root)
     end
     return tvb:len()
 end

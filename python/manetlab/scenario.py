@@ -99,7 +99,7 @@ class Scenario(InputTable):
         "The number of the replication, part of every stream's name.", 0, LARGEST_SEED, 0
     )
     routing: str = text(
-        "aodv, dsdv, dsr, tsr, adv, lunar, olsr, babel, batman, dymo, tora, ssa, abr, zrp, flooding or "
+        "aodv, dsdv, dsr, tsr, adv, lunar, olsr, babel, batman, dymo, tora, ssa, abr, zrp, cedar, flooding or "
         "static; PROTOCOL:SET names a parameter set. A protocol in Python is given as its class, a subclass "
         "of manetlab.Routing, or as python:module.Class.",
         "aodv",
@@ -138,6 +138,7 @@ class Scenario(InputTable):
     abr: Section = section("Changed parameters of ABR.", {})
     zrp: Section = section("Changed parameters of ZRP.", {})
     batman: Section = section("Changed parameters of B.A.T.M.A.N. IV.", {})
+    cedar: Section = section("Changed parameters of CEDAR.", {})
     flooding: Section = section("Changed parameters of flooding.", {})
     python: Section = section("Parameters of a protocol in Python: keyword arguments of its class.", {})
 

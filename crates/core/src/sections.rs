@@ -216,6 +216,8 @@ sections! {
         Abr = "abr" in abr: AbrParams,
         /// Zone Routing Protocol: all routes nearby, and queries from border to border.
         Zrp = "zrp" in zrp: ZrpParams,
+        /// Core-Extraction Distributed Ad hoc Routing, without bandwidth.
+        Cedar = "cedar" in cedar: CedarParams,
         /// Every packet by every node, once.
         Flooding = "flooding" in flooding: FloodingParams,
     }

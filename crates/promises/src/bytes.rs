@@ -40,6 +40,10 @@ pub fn fault(sender: NodeId, packet: &Packet) -> Option<String> {
         Payload::Abr(message) => {
             compare(message, &encoded(|out| own::abr::encode(message, out)), own::abr::decode)
         }
+        Payload::Cedar(message) => {
+            let bytes = encoded(|out| own::cedar::encode(message, out));
+            compare(&**message, &bytes, own::cedar::decode)
+        }
         Payload::Dsdv(update) => {
             compare(update, &encoded(|out| own::dsdv::encode(update, out)), own::dsdv::decode)
         }

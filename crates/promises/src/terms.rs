@@ -62,6 +62,7 @@ const PATIENT: &str = "What waits for a route waits for good (ns-2).";
 const LONE_FLOW: &str = "Nobody makes updates for a flow that is cut off and alone.";
 const REVERSED: &str = "Heights are made by whoever answers first, and no height is a count of hops.";
 const UNTOLD: &str = "A node whose links were reversed sends packets back before its neighbours know.";
+const CORE_PATHS: &str = "Routes follow the core path, which is as long as the core makes it.";
 const FIXED: &str = "Routes never change.";
 
 /// The terms of a parameter set.
@@ -123,6 +124,7 @@ pub fn terms(subject: &Subject) -> Terms {
         (RoutingKind::Zrp, _) => {
             on_demand(120.0).but(&[Shortest], FIRST_COPY).but(&[NoReturn, NoCircle, SafeRestart], UNEQUAL)
         }
+        (RoutingKind::Cedar, _) => cedar(),
         (RoutingKind::Flooding, _) => on_demand(120.0).but(&[Shortest], FIRST_COPY),
         (RoutingKind::Static, _) => unasked(2.0, 2.0, 10.0).but(&[Change, Partition, Forgets], FIXED),
         (RoutingKind::Custom, _) => on_demand(120.0),
@@ -154,6 +156,11 @@ fn aodv(set: &str) -> Terms {
         "aodv-uu-ll" | "aodv-uu-ll-2.27" => terms.but(&[SafeRestart], AMNESIA),
         _ => terms.but(&[Restart], OLD_NUMBERS),
     }
+}
+
+fn cedar() -> Terms {
+    use Promise::{NoCircle, SafeRestart, Shortest};
+    on_demand(120.0).but(&[Shortest], CORE_PATHS).but(&[NoCircle, SafeRestart], SOURCE_ROUTES)
 }
 
 fn on_demand(forgotten_s: f64) -> Terms {

@@ -161,6 +161,10 @@ impl Encoder {
                 };
                 dsr::encode(header, place, next, out)
             }
+            Some(RoutingHeader::Cedar(header)) => {
+                own::cedar::encode_route(header, next, out);
+                protocol::EXPERIMENTAL
+            }
             Some(RoutingHeader::Custom(header)) => {
                 let header = own::custom::Header { next, bytes: header.bytes().min(65_535) as u16 };
                 own::custom::encode_header(header, out);
@@ -240,6 +244,7 @@ impl Encoder {
             Payload::Tora(content) => own::tora::encode(content, out),
             Payload::Nothing | Payload::Lunar(_) => {}
             Payload::Adv(message) => own::adv::encode(message, out),
+            Payload::Cedar(message) => own::cedar::encode(message, out),
             Payload::Custom(_) => own::custom::encode(charged as usize, out),
         }
     }
@@ -381,6 +386,7 @@ fn protocol_of(payload: &Payload) -> u8 {
         | Payload::Tora(_)
         | Payload::Ssa(_)
         | Payload::Abr(_)
+        | Payload::Cedar(_)
         | Payload::Custom(_) => protocol::EXPERIMENTAL,
     }
 }

@@ -5,6 +5,7 @@ use manetlab_core::wire::aodv;
 use manetlab_core::wire::arp::ArpMessage;
 use manetlab_core::wire::babel;
 use manetlab_core::wire::batman::{Packet as BatmanPacket, Unicast};
+use manetlab_core::wire::cedar;
 use manetlab_core::wire::dymo;
 use manetlab_core::wire::olsr;
 use manetlab_core::wire::rtp;
@@ -36,6 +37,8 @@ pub struct Packet<'a> {
     pub ip: ipv4::Header,
     /// The DSR header, if it has one.
     pub dsr: Option<dsr::Decoded<'a>>,
+    /// CEDAR's source route, if it has one.
+    pub cedar: Option<cedar::SourceRoute>,
     /// The header of a protocol in Python, if it has one.
     pub custom: Option<own::custom::Header>,
     /// What it carries.
@@ -111,14 +114,21 @@ pub fn decode_packet(bytes: &[u8]) -> Result<Packet<'_>, Malformed> {
         (next, rest) = (decoded.next, decoded.payload);
         dsr = Some(decoded);
     }
-    let mut custom = None;
-    if next == protocol::EXPERIMENTAL
-        && let (own::Message::Header(header), after) = own::decode(rest)?
-    {
-        (next, rest) = (header.next, after);
-        custom = Some(header);
+    let (mut cedar, mut custom) = (None, None);
+    if next == protocol::EXPERIMENTAL {
+        match own::decode(rest)? {
+            (own::Message::Header(header), after) => {
+                (next, rest) = (header.next, after);
+                custom = Some(header);
+            }
+            (own::Message::CedarRoute(route, follows), after) => {
+                (next, rest) = (follows, after);
+                cedar = Some(route);
+            }
+            _ => {}
+        }
     }
-    Ok(Packet { ip, dsr, custom, payload: decode_payload(ip.src, ip.dst, next, rest)? })
+    Ok(Packet { ip, dsr, cedar, custom, payload: decode_payload(ip.src, ip.dst, next, rest)? })
 }
 
 fn decode_payload(src: NodeId, dst: NodeId, next: u8, bytes: &[u8]) -> Result<Payload<'_>, Malformed> {

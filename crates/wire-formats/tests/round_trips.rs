@@ -6,8 +6,8 @@ use manetlab_core::wire::arp::ArpMessage;
 use manetlab_core::wire::dsr::{FlowMark, Header, LinkError, Request, Route, UnknownFlow};
 use manetlab_core::wire::tcp::SegmentRanges;
 use manetlab_core::wire::{
-    ConnectionId, Ecn, FlowId, NodeId, abr, adp, adv, aodv, babel, batman, dsdv, dymo, lunar, olsr, rtp, ssa,
-    tora, tsr,
+    ConnectionId, Ecn, FlowId, NodeId, abr, adp, adv, aodv, babel, batman, cedar, dsdv, dymo, lunar, olsr,
+    rtp, ssa, tora, tsr,
 };
 use manetlab_wire_formats::address::{self, LAST_NODE};
 use manetlab_wire_formats::tcp::{Door, Flags, Options};
@@ -281,17 +281,13 @@ fn own_message() -> impl Strategy<Value = own::Message> {
         .prop_map(|(next, bytes)| own::Message::Header(own::custom::Header { next, bytes }));
     let ssa = ssa_message().prop_map(own::Message::Ssa);
     let abr = abr_message().prop_map(own::Message::Abr);
-    prop_oneof![
-        adv_message().prop_map(own::Message::Adv),
-        dsdv,
-        ssa,
-        abr,
-        adp_data,
-        adp_ack,
-        bus,
-        custom,
-        header
-    ]
+    let cedar = cedar_message().prop_map(own::Message::Cedar);
+    let route = (vec(node(), 1..20), any::<u8>(), any::<u8>()).prop_map(|(route, at, next)| {
+        let at = at % route.len() as u8;
+        own::Message::CedarRoute(cedar::SourceRoute { route: route.into(), at }, next)
+    });
+    let adv = adv_message().prop_map(own::Message::Adv);
+    prop_oneof![adv, dsdv, ssa, abr, adp_data, adp_ack, bus, cedar, route, custom, header]
 }
 
 fn encode_own(message: &own::Message, out: &mut Vec<u8>) {
@@ -303,6 +299,8 @@ fn encode_own(message: &own::Message, out: &mut Vec<u8>) {
         own::Message::Ssa(message) => own::ssa::encode(message, out),
         own::Message::Adp(packet) => own::adp::encode(packet, out),
         own::Message::Bus(message) => own::bus::encode(message, out),
+        own::Message::Cedar(message) => own::cedar::encode(message, out),
+        own::Message::CedarRoute(route, next) => own::cedar::encode_route(route, *next, out),
         own::Message::Custom(bytes) => own::custom::encode(*bytes, out),
         own::Message::Header(header) => own::custom::encode_header(*header, out),
     }
@@ -750,5 +748,42 @@ proptest! {
         let length = bytes.len() as u8 + 4;
         bytes.splice(0..0, [96, parts, 0, length]);
         let _ = own::tora::decode(&bytes);
+    }
+}
+
+fn cedar_message() -> impl Strategy<Value = cedar::Message> {
+    use cedar::{Beacon, Content, Message, Near, Nodes, Question};
+    let nodes = || vec(node(), 0..8).prop_map(Nodes::from);
+    let near = vec((node(), node()), 0..8)
+        .prop_map(|near| near.into_iter().map(|(core, over)| Near { core, over }).collect());
+    let beacon = (any::<u16>(), proptest::option::of(node()), nodes(), nodes(), near).prop_map(
+        |(effective_degree, dominator, neighbours, heard, near)| {
+            Content::Beacon(Beacon { effective_degree, dominator, neighbours, heard, near })
+        },
+    );
+    let question =
+        (node(), node(), any::<u32>()).prop_map(|(source, target, id)| Question { source, target, id });
+    let others =
+        (0..7, question, nodes(), nodes(), node(), node()).prop_map(|(which, question, a, b, from, to)| {
+            match which {
+                0 => Content::Join,
+                1 => Content::Ask(question),
+                2 => Content::Find { question, core_path: a, served: b },
+                3 => Content::Found { question, core_path: a },
+                4 => Content::Build { question, core_path: a, route: b },
+                5 => Content::Reply { question, route: a },
+                _ => Content::Error { link: [from, to] },
+            }
+        });
+    (vec(nodes(), 0..4), prop_oneof![beacon, others])
+        .prop_map(|(to, content)| Message { to: to.into(), content })
+}
+
+proptest! {
+    #[test]
+    fn messages_of_cedar_are_as_long_as_they_say(message in cedar_message(), route in vec(node(), 1..20)) {
+        prop_assert_eq!(encoded(|out| own::cedar::encode(&message, out)).len() as u32, message.bytes());
+        let route = cedar::SourceRoute { route: route.into(), at: 0 };
+        prop_assert_eq!(encoded(|out| own::cedar::encode_route(&route, 17, out)).len() as u32, route.bytes());
     }
 }

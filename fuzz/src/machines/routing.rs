@@ -11,9 +11,9 @@ use manetlab_core::wire::ConnectionId;
 use manetlab_core::wire::tcp::{AckSigns, SackBlocks, Segment};
 use manetlab_core::wire::{
     Ecn, FlowId, IP_HEADER_BYTES, NodeId, Packet, Payload, RoutingHeader, abr as abr_wire, adv as adv_wire,
-    aodv as aodv_wire, babel as babel_wire, batman as batman_wire, dsdv as dsdv_wire, dsr as dsr_wire,
-    dymo as dymo_wire, lunar as lunar_wire, olsr as olsr_wire, ssa as ssa_wire, tora as tora_wire,
-    tsr as tsr_wire,
+    aodv as aodv_wire, babel as babel_wire, batman as batman_wire, cedar as cedar_wire, dsdv as dsdv_wire,
+    dsr as dsr_wire, dymo as dymo_wire, lunar as lunar_wire, olsr as olsr_wire, ssa as ssa_wire,
+    tora as tora_wire, tsr as tsr_wire,
 };
 
 use super::input::{Input, ME, NODES};
@@ -338,6 +338,14 @@ impl Bench {
                 }
                 Some(Payload::Batman(batman_packet(input)))
             }
+            RoutingKind::Cedar => {
+                if is_data && !input.once_in(4) {
+                    let route: cedar_wire::Nodes = (0..input.below(6)).map(|_| input.node()).collect();
+                    let at = input.byte() % 8;
+                    packet.put_header(RoutingHeader::Cedar(cedar_wire::SourceRoute { route, at }));
+                }
+                Some(Payload::Cedar(Arc::new(cedar_message(input))))
+            }
             // Others have no messages, or those of `Payload::Custom`, which only they themselves make.
             _ => None,
         };
@@ -566,6 +574,35 @@ fn abr_message(input: &mut Input<'_>) -> abr_wire::Message {
         hops: (0..input.below(5)).map(|_| hop(input)).collect(),
         nodes: (0..input.below(5)).map(|_| node(input)).collect(),
     }
+}
+
+fn cedar_message(input: &mut Input<'_>) -> cedar_wire::Message {
+    use cedar_wire::{Beacon, Content, Message, Near, Nodes, Question};
+    let nodes = |input: &mut Input<'_>| -> Nodes { (0..input.below(5)).map(|_| input.node()).collect() };
+    let question = Question { source: input.node(), target: input.node(), id: input.number() };
+    let content = match input.below(10) {
+        0..3 => Content::Beacon(Beacon {
+            effective_degree: input.number() as u16,
+            dominator: input.once_in(2).then(|| input.node()),
+            // Mostly of one that hears the machine.
+            neighbours: if input.once_in(4) { nodes(input) } else { [ME, input.node()].into() },
+            heard: nodes(input),
+            near: (0..input.below(4)).map(|_| Near { core: input.node(), over: input.node() }).collect(),
+        }),
+        3 => Content::Join,
+        4 => Content::Ask(question),
+        5 => Content::Find { question, core_path: nodes(input), served: nodes(input) },
+        6 => Content::Found { question, core_path: nodes(input) },
+        7 => Content::Build { question, core_path: nodes(input), route: nodes(input) },
+        8 => Content::Reply { question, route: nodes(input) },
+        _ => Content::Error { link: [input.node(), input.node()] },
+    };
+    let to = match content {
+        Content::Beacon(_) => [].into(),
+        _ if input.once_in(2) => [[].into()].into(),
+        _ => (0..input.below(4)).map(|_| nodes(input)).collect(),
+    };
+    Message { to, content }
 }
 
 fn babel_packet(input: &mut Input<'_>) -> babel_wire::Packet {

@@ -18,6 +18,7 @@ pub mod babel;
 pub mod batman;
 mod buffer;
 mod by_node;
+pub mod cedar;
 mod changes;
 pub mod dsdv;
 pub mod dsr;

@@ -16,6 +16,7 @@ pub mod aodv;
 pub mod arp;
 pub mod babel;
 pub mod batman;
+pub mod cedar;
 mod custom;
 pub mod density;
 pub mod dsdv;

@@ -6,7 +6,7 @@ use super::custom::{CustomHeader, CustomMessage};
 use super::density::Announcement;
 use super::ids::{ConnectionId, FlowId, NodeId};
 use super::udp::Datagram;
-use super::{abr, adp, adv, aodv, babel, batman, dsdv, dsr, dymo, lunar, olsr, rtp, ssa, tcp, tora};
+use super::{abr, adp, adv, aodv, babel, batman, cedar, dsdv, dsr, dymo, lunar, olsr, rtp, ssa, tcp, tora};
 use crate::kernel::Time;
 
 /// Bytes of an IPv4 header without options (RFC 791 §3.1).
@@ -62,6 +62,8 @@ pub enum RoutingHeader {
     Lunar(lunar::Label),
     /// The headers of batman-adv.
     Batman(batman::Unicast),
+    /// CEDAR's source route.
+    Cedar(cedar::SourceRoute),
     /// A header that only its protocol understands.
     Custom(CustomHeader),
 }
@@ -73,6 +75,7 @@ impl RoutingHeader {
             RoutingHeader::Dsr(header) => header.bytes(),
             RoutingHeader::Lunar(label) => label.bytes,
             RoutingHeader::Batman(_) => batman::Unicast::BYTES,
+            RoutingHeader::Cedar(route) => route.bytes(),
             RoutingHeader::Custom(header) => header.bytes(),
         }
     }
@@ -83,6 +86,7 @@ impl RoutingHeader {
             RoutingHeader::Dsr(header) => header.name(),
             RoutingHeader::Lunar(_) => "label",
             RoutingHeader::Batman(_) => "unicast",
+            RoutingHeader::Cedar(_) => "source-route",
             RoutingHeader::Custom(header) => header.name,
         }
     }
@@ -107,6 +111,14 @@ impl RoutingHeader {
     pub fn as_batman(&self) -> Option<&batman::Unicast> {
         match self {
             RoutingHeader::Batman(header) => Some(header),
+            _ => None,
+        }
+    }
+
+    /// The header, if it is CEDAR's.
+    pub fn as_cedar(&self) -> Option<&cedar::SourceRoute> {
+        match self {
+            RoutingHeader::Cedar(route) => Some(route),
             _ => None,
         }
     }
@@ -157,6 +169,8 @@ pub enum Payload {
     Ssa(ssa::Message),
     /// A message of ABR.
     Abr(abr::Message),
+    /// A message of CEDAR.
+    Cedar(Arc<cedar::Message>),
     /// A message that only its protocol understands.
     Custom(CustomMessage),
 }
@@ -268,6 +282,7 @@ impl Packet {
             Payload::Tora(packet) => packet.name(),
             Payload::Ssa(message) => message.name(),
             Payload::Abr(message) => message.name(),
+            Payload::Cedar(message) => message.name(),
             Payload::Custom(message) => message.name,
         }
     }

@@ -19,6 +19,7 @@ pub(super) fn kind(packet: &Packet) -> &'static str {
         Payload::Tora(_) => "TORA",
         Payload::Ssa(_) => "SSA",
         Payload::Abr(_) => "ABR",
+        Payload::Cedar(_) => "CEDAR",
         Payload::Nothing if packet.dsr().is_some() => "DSR",
         Payload::Datagram(_, datagram) if datagram.rtp.is_some() => "rtp",
         _ => packet.name(),

@@ -1,5 +1,5 @@
 //! Formats of this project's own, for protocols whose sources give none: ADV, DSDV, SSA, ABR, ADP, the
-//! messages of TCP-BuS, LUNAR, DYMO, TORA, and what only a protocol in Python understands.
+//! messages of TCP-BuS, LUNAR, DYMO, TORA, CEDAR, and what only a protocol in Python understands.
 //!
 //! They follow the IP header under protocol 253 (RFC 3692), except for LUNAR's, which precede it ([`lunar`]).
 //! The first byte says which format it is. Lengths are those that a run charges, so that fields are as wide
@@ -10,6 +10,7 @@ pub mod abr;
 pub mod adp;
 pub mod adv;
 pub mod bus;
+pub mod cedar;
 pub mod custom;
 pub mod dsdv;
 pub mod dymo;
@@ -38,6 +39,8 @@ pub(crate) mod kind {
     pub(crate) const ABR: [u8; 8] = [144, 145, 146, 147, 148, 149, 150, 151];
     pub(crate) const CUSTOM_MESSAGE: u8 = 112;
     pub(crate) const CUSTOM_HEADER: u8 = 113;
+    pub(crate) const CEDAR_MESSAGE: u8 = 160;
+    pub(crate) const CEDAR_ROUTE: u8 = 161;
 }
 
 /// A message in one of these formats.
@@ -57,6 +60,10 @@ pub enum Message {
     Bus(bus::Message),
     /// Of TORA.
     Tora(manetlab_core::wire::tora::Packet),
+    /// Of CEDAR.
+    Cedar(manetlab_core::wire::cedar::Message),
+    /// A source route of CEDAR before the payload, whose IP protocol is the number.
+    CedarRoute(manetlab_core::wire::cedar::SourceRoute, u8),
     /// Of a protocol in Python: so many bytes that are not known here.
     Custom(usize),
     /// A header of a protocol in Python before the payload.
@@ -77,6 +84,11 @@ pub fn decode(bytes: &[u8]) -> Result<(Message, &[u8]), Malformed> {
         Some(&(kind::ADP_DATA | kind::ADP_ACK)) => Ok((Message::Adp(adp::decode(bytes)?), none)),
         Some(&(kind::ERDN | kind::ERSN)) => Ok((Message::Bus(bus::decode(bytes)?), none)),
         Some(&kind::TORA) => Ok((Message::Tora(tora::decode(bytes)?), none)),
+        Some(&kind::CEDAR_MESSAGE) => Ok((Message::Cedar(cedar::decode(bytes)?), none)),
+        Some(&kind::CEDAR_ROUTE) => {
+            let (route, next, rest) = cedar::decode_route(bytes)?;
+            Ok((Message::CedarRoute(route, next), rest))
+        }
         Some(&kind::CUSTOM_MESSAGE) => Ok((Message::Custom(bytes.len()), none)),
         Some(&kind::CUSTOM_HEADER) => {
             let (header, rest) = custom::decode_header(bytes)?;
