@@ -42,7 +42,7 @@ def test_a_call_is_over_rtp() -> None:
     assert flow["voice_mos"] == pytest.approx(4.1, abs=0.05)
 
 
-@pytest.mark.parametrize("transport", ["udp", "adp", "tcp", "rtp-udp", "rtp-adp"])
+@pytest.mark.parametrize("transport", ["udp", "adp", "psp", "tcp", "rtp-udp", "rtp-adp"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_flow_brings_its_messages(kind: str, transport: str) -> None:
     result: Result = run(scenario({"kind": kind, "transport": transport, **KINDS[kind]}))
@@ -62,7 +62,7 @@ def test_tables_show_every_kind_of_flow_in_the_order_of_the_models() -> None:
 
 def test_every_message_has_one_fate() -> None:
     far = {"positions": [[0, 0], [200, 0], [5000, 0]]}
-    for transport in ("udp", "adp", "tcp"):
+    for transport in ("udp", "adp", "psp", "tcp"):
         flow = run(scenario({"kind": "video", "transport": transport}, movement=far)).flows[0]
         fates = ("delivered", "dropped", "lost", "waiting")
         assert sum(flow[f"messages_{fate}"] for fate in fates) == flow["messages_made"] == 105

@@ -13,7 +13,7 @@ import pytest
 from tests.conftest import ROOT
 
 LIMITS = {
-    "": (1_470, 18_700_000),
+    "": (1_500, 18_700_000),
     "crates": (585, 4_500_000),
     "docs": (76, 1_680_000),
     "papers": (180, 7_350_000),

@@ -38,8 +38,8 @@ PAIRS = [(routing, sender) for sender in SENDERS for routing in ROUTINGS]
 LARGE_NODES, LARGE_S = 20, 30.0
 """Every other scenario has at least so many nodes and lasts at least so long, in s."""
 COMMON_SECTIONS = {
-    "radio": 1, "mac": 2, "queue": 1, "arp": 1, "network": 1, "tcp": 3, "adp": 1, "video": 1, "rtp": 1,
-    "throttle": 1,
+    "radio": 1, "mac": 2, "queue": 1, "arp": 1, "network": 1, "tcp": 3, "adp": 1, "psp": 1, "video": 1,
+    "rtp": 1, "throttle": 1,
 }  # fmt: skip
 """Sections that matter whatever the protocol is, and how often each is chosen, relative to the others."""
 OWN_SECTION = 4

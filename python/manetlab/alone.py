@@ -297,7 +297,12 @@ def _kind(flow: Mapping[str, Any]) -> str:
 
 def is_answered(flow: Mapping[str, Any]) -> bool:
     """Whether packets come back for those of a flow, as TCP's ACKs do."""
-    return flow["kind"] in ("tcp", "web", "adp") or flow.get("transport", "udp") in ("tcp", "adp", "rtp-adp")
+    return flow["kind"] in ("tcp", "web", "adp") or flow.get("transport", "udp") in (
+        "tcp",
+        "adp",
+        "psp",
+        "rtp-adp",
+    )
 
 
 def _sends_tcp(flow: Mapping[str, Any]) -> bool:

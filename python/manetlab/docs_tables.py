@@ -38,6 +38,7 @@ SECTIONS = {
     "cedar": ("CEDAR", "models/cedar.md"),
     "flooding": ("Flooding", "models/flooding.md"),
     "adp": ("ADP, at both ends", "models/adp.md"),
+    "psp": ("PSP, at both ends", "models/psp.md"),
     "video": ("Video traffic", "models/traffic.md"),
     "rtp": ("RTP, at both ends", "models/rtp.md"),
     "throttle": ("Ingress throttling", "models/throttling.md"),

@@ -1,4 +1,4 @@
--- Shows the formats of manetlab's own in Wireshark and tshark: ADV, DSDV, SSA, ABR, ADP, the notifications
+-- Shows the formats of manetlab's own in Wireshark and tshark: ADV, DSDV, SSA, ABR, ADP, PSP, the notifications
 -- of TCP-BuS, LUNAR, DYMO, TORA, CEDAR, and what TSR adds to DSR. docs/captures.md in the documentation has the layouts.
 --
 --     wireshark -X lua_script:"$(manetlab dissector)" run.pcapng
@@ -21,6 +21,8 @@ local KINDS = {
     [16] = "DSDV update",
     [32] = "ADP data",
     [33] = "ADP ACK",
+    [40] = "PSP data",
+    [41] = "PSP ACK",
     [48] = "TCP-BuS ERDN",
     [49] = "TCP-BuS ERSN",
     [64] = "LUNAR request",
@@ -97,6 +99,13 @@ f.adp_stamp = ProtoField.uint32("manetlab.adp.time", "Time stamp (µs)")
 f.adp_message = ProtoField.uint32("manetlab.adp.message", "Message")
 f.adp_count = ProtoField.uint32("manetlab.adp.count", "Packets answered")
 f.adp_vector = ProtoField.bytes("manetlab.adp.vector", "Vector")
+
+f.psp_flow = ProtoField.uint16("manetlab.psp.flow", "Flow")
+f.psp_number = ProtoField.uint32("manetlab.psp.number", "Number, or the greatest that arrived")
+f.psp_time = ProtoField.uint32("manetlab.psp.time_us", "Round-trip time, or how long ago it arrived, in µs")
+f.psp_message = ProtoField.uint32("manetlab.psp.message", "Message")
+f.psp_sent = ProtoField.uint16("manetlab.psp.sent", "Packets sent since the last ACK")
+f.psp_received = ProtoField.uint16("manetlab.psp.received", "Packets received since the last ACK")
 
 f.bus_flow = ProtoField.uint32("manetlab.bus.flow", "Flow")
 f.bus_connection = ProtoField.uint32("manetlab.bus.connection", "Connection")
@@ -245,6 +254,18 @@ local function adp(tvb, pinfo, tree, root)
     end
 end
 
+local function psp(tvb, tree)
+    tree:add(f.psp_flow, tvb(2, 2))
+    tree:add(f.psp_number, tvb(4, 4))
+    tree:add(f.psp_time, tvb(8, 4))
+    if tvb(0, 1):uint() == 40 then
+        tree:add(f.psp_message, tvb(12, 4))
+    else
+        tree:add(f.psp_sent, tvb(12, 2))
+        tree:add(f.psp_received, tvb(14, 2))
+    end
+end
+
 local function bus(tvb, tree)
     tree:add(f.bus_flow, tvb(4, 4))
     tree:add(f.bus_connection, tvb(8, 4))
@@ -385,6 +406,8 @@ function own.dissector(tvb, pinfo, root)
         abr(tvb, tree)
     elseif kind == 32 or kind == 33 then
         adp(tvb, pinfo, tree, root)
+    elseif kind == 40 or kind == 41 then
+        psp(tvb, tree)
     elseif kind == 48 or kind == 49 then
         bus(tvb, tree)
     elseif kind == 96 then

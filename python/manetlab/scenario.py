@@ -99,9 +99,9 @@ class Scenario(InputTable):
         "The number of the replication, part of every stream's name.", 0, LARGEST_SEED, 0
     )
     routing: str = text(
-        "aodv, dsdv, dsr, tsr, adv, lunar, olsr, babel, batman, dymo, tora, ssa, abr, zrp, cedar, flooding or "
-        "static; PROTOCOL:SET names a parameter set. A protocol in Python is given as its class, a subclass "
-        "of manetlab.Routing, or as python:module.Class.",
+        "aodv, dsdv, dsr, tsr, adv, lunar, olsr, babel, batman, dymo, tora, ssa, abr, zrp, cedar, flooding "
+        "or static; PROTOCOL:SET names a parameter set. A protocol in Python is given as its class, a "
+        "subclass of manetlab.Routing, or as python:module.Class.",
         "aodv",
     )
     # What the standards say. Nobody is given ns-2's departures from them without asking for them by name.
@@ -126,6 +126,7 @@ class Scenario(InputTable):
     tsr: Section = section("Changed parameters of TSR.", {})
     adv: Section = section("Changed parameters of ADV.", {})
     adp: Section = section("Changed parameters of ADP.", {})
+    psp: Section = section("Changed parameters of PSP.", {})
     video: Section = section("Changed parameters of video traffic.", {})
     rtp: Section = section("Changed parameters of RTP.", {})
     throttle: Section = section("Changed parameters of ingress throttling.", {})

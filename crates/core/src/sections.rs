@@ -18,6 +18,7 @@ use crate::routing::{self, Place, Routing};
 use crate::stage::ThrottleParams;
 use crate::traffic::VideoParams;
 use crate::transport::adp::AdpParams;
+use crate::transport::psp::PspParams;
 use crate::transport::rtp::RtpParams;
 use crate::transport::tcp::TcpParams;
 
@@ -180,6 +181,8 @@ sections! {
         tcp: TcpParams,
         /// ADP.
         adp: AdpParams,
+        /// PSP.
+        psp: PspParams,
         /// Video traffic.
         video: VideoParams,
         /// RTP.

@@ -211,6 +211,7 @@ impl Encoder {
                 let vector_bytes = charged.saturating_sub(adp::HEADER_BYTES).min(4) as u8;
                 own::adp::encode(&own::adp::Packet { flow, segment, rtp, vector_bytes }, out);
             }
+            &Payload::Psp(flow, segment) => own::psp::encode(&own::psp::Packet { flow, segment }, out),
             Payload::Rtcp(flow, report) => {
                 let ports = match report {
                     rtp::Rtcp::Receiver(_) => Ports { src: RTCP_PORT, dst: port(flow.0) },
@@ -381,6 +382,7 @@ fn protocol_of(payload: &Payload) -> u8 {
         Payload::Nothing | Payload::Lunar(_) => protocol::NONE,
         Payload::Tcp(..)
         | Payload::Adp(..)
+        | Payload::Psp(..)
         | Payload::Dsdv(_)
         | Payload::Adv(_)
         | Payload::Tora(_)

@@ -7,7 +7,7 @@ use manetlab_core::wire::dsr::{FlowMark, Header, LinkError, Request, Route, Unkn
 use manetlab_core::wire::tcp::SegmentRanges;
 use manetlab_core::wire::{
     ConnectionId, Ecn, FlowId, NodeId, abr, adp, adv, aodv, babel, batman, cedar, dsdv, dymo, lunar, olsr,
-    rtp, ssa, tora, tsr,
+    psp, rtp, ssa, tora, tsr,
 };
 use manetlab_wire_formats::address::{self, LAST_NODE};
 use manetlab_wire_formats::tcp::{Door, Flags, Options};
@@ -271,6 +271,17 @@ fn own_message() -> impl Strategy<Value = own::Message> {
             own::Message::Adp(own::adp::Packet { flow, segment, rtp: None, vector_bytes })
         },
     );
+    let psp = (any::<bool>(), 0..=0xffff_u32, any::<(u32, u32, u32)>(), any::<(u16, u16)>()).prop_map(
+        |(is_data, flow, (number, micros, message), (sent, received))| {
+            let span = Span(u64::from(micros) * 1000);
+            let segment = if is_data {
+                psp::Segment::Data { number, rtt: span, message, payload: u32::from(sent) % 2000 }
+            } else {
+                psp::Segment::Ack { newest: number, held: span, sent: sent.into(), received: received.into() }
+            };
+            own::Message::Psp(own::psp::Packet { flow: FlowId(flow), segment })
+        },
+    );
     let kept = proptest::option::of(vec(any::<(u32, u32)>(), 0..20).prop_map(SegmentRanges::from));
     let bus = (any::<(u32, u32)>(), node(), kept).prop_map(|((flow, number), dst, kept)| {
         let connection = ConnectionId { flow: FlowId(flow), number };
@@ -287,7 +298,7 @@ fn own_message() -> impl Strategy<Value = own::Message> {
         own::Message::CedarRoute(cedar::SourceRoute { route: route.into(), at }, next)
     });
     let adv = adv_message().prop_map(own::Message::Adv);
-    prop_oneof![adv, dsdv, ssa, abr, adp_data, adp_ack, bus, cedar, route, custom, header]
+    prop_oneof![adv, dsdv, ssa, abr, adp_data, adp_ack, psp, bus, cedar, route, custom, header]
 }
 
 fn encode_own(message: &own::Message, out: &mut Vec<u8>) {
@@ -298,6 +309,7 @@ fn encode_own(message: &own::Message, out: &mut Vec<u8>) {
         own::Message::Abr(message) => own::abr::encode(message, out),
         own::Message::Ssa(message) => own::ssa::encode(message, out),
         own::Message::Adp(packet) => own::adp::encode(packet, out),
+        own::Message::Psp(packet) => own::psp::encode(packet, out),
         own::Message::Bus(message) => own::bus::encode(message, out),
         own::Message::Cedar(message) => own::cedar::encode(message, out),
         own::Message::CedarRoute(route, next) => own::cedar::encode_route(route, *next, out),

@@ -9,7 +9,7 @@ use manetlab_core::routing::Notice;
 use manetlab_core::scenario::{Carrier, FlowKind};
 use manetlab_core::traffic::{Codec, Durations, VideoParams, WebCycle};
 use manetlab_core::transport::tcp::{SENDER_NAMES, TcpParams};
-use manetlab_core::transport::{adp::AdpParams, rtp::RtpParams};
+use manetlab_core::transport::{adp::AdpParams, psp::PspParams, rtp::RtpParams};
 use manetlab_core::wire::tcp::{AckOrder, Segment};
 use manetlab_core::wire::{ConnectionId, Ecn, FlowId, NodeId, Packet, Payload, adp, rtp};
 
@@ -38,7 +38,7 @@ pub fn flow(bytes: &[u8]) {
 }
 
 fn kind(input: &mut Input<'_>) -> FlowKind {
-    let carriers = [Carrier::Udp, Carrier::Adp, Carrier::Tcp, Carrier::RtpUdp, Carrier::RtpAdp];
+    let carriers = [Carrier::Udp, Carrier::Adp, Carrier::Psp, Carrier::Tcp, Carrier::RtpUdp, Carrier::RtpAdp];
     let transport = input.pick(&carriers);
     let bytes = 1 + input.number() % 65_507;
     let interval_s = input.span().0.max(1000) as f64 * 1e-9;
@@ -106,6 +106,7 @@ impl Bench {
         params.tcp.apply_sender(input.pick(SENDER_NAMES));
         params::vary(input, TcpParams::SCHEMA, &mut params.tcp);
         params::vary(input, AdpParams::SCHEMA, &mut params.adp);
+        params::vary(input, PspParams::SCHEMA, &mut params.psp);
         params::vary(input, RtpParams::SCHEMA, &mut params.rtp);
         params::vary(input, VideoParams::SCHEMA, &mut params.video);
         params.tcp.window = params.tcp.window.min(256);

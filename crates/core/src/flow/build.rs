@@ -8,7 +8,7 @@ use crate::traffic::{
     WebSession,
 };
 use crate::transport::tcp::{Receiver, RouteFailureScheme, Sender, TcpParams};
-use crate::transport::{adp, rtp};
+use crate::transport::{adp, psp, rtp};
 use crate::wire;
 use crate::wire::{FlowId, IP_HEADER_BYTES};
 
@@ -17,6 +17,7 @@ use super::connection::Connection;
 use super::lateness::Lateness;
 use super::messages::{MessageKind, Messages};
 use super::over_adp::{Data, OverAdp};
+use super::over_psp::OverPsp;
 use super::over_tcp::OverTcp;
 use super::over_udp::OverUdp;
 use super::rtp::RtpEnds;
@@ -155,6 +156,7 @@ impl Builder<'_> {
                 let connection = self.connection(&self.tcp());
                 Box::new(OverTcp::new(source, self.messages(kind), connection, self.start))
             }
+            Carrier::Psp => self.over_psp(source, kind),
             Carrier::Adp | Carrier::RtpAdp => {
                 self.over_adp(Data::Messages(source), kind, carrier == Carrier::RtpAdp)
             }
@@ -168,6 +170,13 @@ impl Builder<'_> {
         let sender = adp::Sender::new(params, self.packet_bytes(kind, fits, is_rtp), is_endless);
         let rtp = is_rtp.then(|| self.rtp());
         Box::new(OverAdp::new(data, self.messages(kind), rtp, (sender, adp::Receiver::new(params))))
+    }
+
+    fn over_psp(&self, source: Box<dyn Source>, kind: MessageKind) -> Box<dyn Flow> {
+        let params = &self.scenario.params.psp;
+        let fits = MAX_IP_BYTES - IP_HEADER_BYTES - wire::psp::HEADER_BYTES;
+        let sender = psp::Sender::new(params, self.packet_bytes(kind, fits, false));
+        Box::new(OverPsp::new(source, self.messages(kind), (sender, psp::Receiver::new(params))))
     }
 
     /// Most payload of a packet, in bytes: what fits an IP packet, if nothing smaller is asked for.

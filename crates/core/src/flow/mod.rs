@@ -23,6 +23,7 @@ mod connection;
 mod lateness;
 mod messages;
 mod over_adp;
+mod over_psp;
 mod over_tcp;
 mod over_udp;
 mod results;

@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use crate::wire::{Packet, Payload, adp, tcp};
+use crate::wire::{Packet, Payload, adp, psp, tcp};
 
 use super::Totals;
 use super::statistics::ratio;
@@ -93,7 +93,9 @@ impl MacCount {
     pub fn count(&mut self, packet: &Packet, frame_bytes: u32, again: bool) {
         let is_ack = match &packet.payload {
             Payload::Tcp(_, segment) => !matches!(segment, tcp::Segment::Data { .. }),
-            Payload::Adp(_, adp::Segment::Ack { .. }, _) | Payload::Rtcp(..) => true,
+            Payload::Adp(_, adp::Segment::Ack { .. }, _)
+            | Payload::Psp(_, psp::Segment::Ack { .. })
+            | Payload::Rtcp(..) => true,
             _ => false,
         };
         let (packets, bytes) = if is_ack {

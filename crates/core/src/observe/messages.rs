@@ -34,7 +34,7 @@ pub struct MessageLog {
 /// Measures of a flow that sends messages. They count messages and packets made in the window.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct MessageMeasures {
-    /// `udp`, `adp`, `tcp`, `rtp-udp` or `rtp-adp`.
+    /// `udp`, `adp`, `psp`, `tcp`, `rtp-udp` or `rtp-adp`.
     pub transport: &'static str,
     /// Messages made.
     pub messages_made: u64,
@@ -73,7 +73,8 @@ pub struct MessageMeasures {
     pub hops_mean: Option<f64>,
     /// Acknowledgements sent, whole run; none for UDP and TCP.
     pub acks_sent: Option<u64>,
-    /// Expiries of ADP's transmit timer or TCP's retransmission timer, whole run; none for UDP.
+    /// Expiries of ADP's transmit timer or TCP's retransmission timer, or how often PSP's spacing grew as
+    /// nothing came back, whole run; none for UDP.
     pub timeouts: Option<u64>,
 }
 

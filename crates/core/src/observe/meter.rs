@@ -6,7 +6,7 @@ use crate::routing::Notice;
 use crate::transport::tcp::{ReceiverCounters, SenderCounters};
 use crate::wire::mac::{Class, Frame};
 use crate::wire::tcp::Segment;
-use crate::wire::{FlowId, NodeId, Packet, Payload, adp};
+use crate::wire::{FlowId, NodeId, Packet, Payload, adp, psp};
 
 use super::statistics::{mean, percentile, ratio, total};
 use super::{
@@ -15,8 +15,8 @@ use super::{
 };
 
 /// Kinds of packets in the table of drops, in its order.
-pub(super) const PACKET_KINDS: [&str; 9] =
-    ["tcp", "ack", "cbr", "routing", "arp", "udp", "adp", "adp-ack", "rtcp"];
+pub(super) const PACKET_KINDS: [&str; 11] =
+    ["tcp", "ack", "cbr", "routing", "arp", "udp", "adp", "adp-ack", "rtcp", "psp", "psp-ack"];
 const ARP_KIND: usize = 4;
 
 /// The kind of a packet in the table of drops, by its place in `PACKET_KINDS`.
@@ -30,6 +30,8 @@ pub(super) fn packet_kind(packet: &Packet) -> usize {
         Payload::Adp(_, adp::Segment::Data { .. }, _) => 6,
         Payload::Adp(_, adp::Segment::Ack { .. }, _) => 7,
         Payload::Rtcp(..) => 8,
+        Payload::Psp(_, psp::Segment::Data { .. }) => 9,
+        Payload::Psp(_, psp::Segment::Ack { .. }) => 10,
         _ => 3,
     }
 }

@@ -411,8 +411,8 @@ pub struct DropCount {
     pub layer: Layer,
     /// The reason.
     pub reason: DropReason,
-    /// `tcp` (data segments), `ack`, `cbr`, `routing`, `arp`, `udp` (other datagrams), `adp`, `adp-ack` or
-    /// `rtcp`.
+    /// `tcp` (data segments), `ack`, `cbr`, `routing`, `arp`, `udp` (other datagrams), `adp`, `adp-ack`,
+    /// `rtcp`, `psp` or `psp-ack`.
     pub packets: &'static str,
     /// How many.
     pub count: u64,

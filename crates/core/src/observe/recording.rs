@@ -13,7 +13,7 @@ use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
 use crate::routing::Notice;
 use crate::wire::mac::{Class, FrameKind};
-use crate::wire::{NodeId, Packet, Payload, adp, tcp};
+use crate::wire::{NodeId, Packet, Payload, adp, psp, tcp};
 
 /// Version of the recording; raised when the meaning of what it says changes.
 pub const RECORDING_VERSION: u32 = 2;
@@ -161,7 +161,8 @@ impl From<&Packet> for PacketNote {
 fn number(payload: &Payload) -> Option<u64> {
     match payload {
         Payload::Tcp(_, tcp::Segment::Data { number, .. } | tcp::Segment::Ack { next: number, .. })
-        | Payload::Adp(_, adp::Segment::Data { number, .. } | adp::Segment::Ack { number, .. }, _) => {
+        | Payload::Adp(_, adp::Segment::Data { number, .. } | adp::Segment::Ack { number, .. }, _)
+        | Payload::Psp(_, psp::Segment::Data { number, .. } | psp::Segment::Ack { newest: number, .. }) => {
             Some((*number).into())
         }
         Payload::Udp(_, number) => Some(*number),

@@ -39,6 +39,8 @@ choices! {
         Udp = "udp",
         /// The Adaptive Datagram Protocol.
         Adp = "adp",
+        /// The packet spacing protocol.
+        Psp = "psp",
         /// One write for each message.
         Tcp = "tcp",
         /// RTP over UDP.

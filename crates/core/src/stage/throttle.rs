@@ -19,7 +19,7 @@ use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
 use crate::wire::density::{Announcement, FlowKey};
 use crate::wire::tcp::Segment;
-use crate::wire::{FlowId, IP_HEADER_BYTES, NodeId, Packet, Payload, adp};
+use crate::wire::{FlowId, IP_HEADER_BYTES, NodeId, Packet, Payload, adp, psp};
 
 /// The rates of one flow, bit/s of payload, each from a time on; in order of time, and all above zero.
 pub type Rates = Vec<(Time, f64)>;
@@ -239,7 +239,8 @@ impl Throttle {
         let bytes = match &packet.payload {
             Payload::Tcp(_, Segment::Data { payload, .. }) => *payload,
             Payload::Datagram(_, datagram) => datagram.payload,
-            Payload::Adp(_, adp::Segment::Data { payload, .. }, _) => *payload,
+            Payload::Adp(_, adp::Segment::Data { payload, .. }, _)
+            | Payload::Psp(_, psp::Segment::Data { payload, .. }) => *payload,
             Payload::Udp(..) => packet.bytes.saturating_sub(IP_HEADER_BYTES + self.udp_header_bytes),
             _ => return None,
         };

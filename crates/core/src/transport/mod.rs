@@ -1,5 +1,6 @@
-//! Transport protocols: TCP, ADP, RTP over either datagram protocol, and UDP, which needs no state.
+//! Transport protocols: TCP, ADP, PSP, RTP over either datagram protocol, and UDP, which needs no state.
 
 pub mod adp;
+pub mod psp;
 pub mod rtp;
 pub mod tcp;

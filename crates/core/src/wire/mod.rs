@@ -28,6 +28,7 @@ pub mod lunar;
 pub mod mac;
 pub mod olsr;
 mod packet;
+pub mod psp;
 pub mod rtp;
 pub mod ssa;
 pub mod tcp;

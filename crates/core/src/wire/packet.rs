@@ -6,7 +6,9 @@ use super::custom::{CustomHeader, CustomMessage};
 use super::density::Announcement;
 use super::ids::{ConnectionId, FlowId, NodeId};
 use super::udp::Datagram;
-use super::{abr, adp, adv, aodv, babel, batman, cedar, dsdv, dsr, dymo, lunar, olsr, rtp, ssa, tcp, tora};
+use super::{
+    abr, adp, adv, aodv, babel, batman, cedar, dsdv, dsr, dymo, lunar, olsr, psp, rtp, ssa, tcp, tora,
+};
 use crate::kernel::Time;
 
 /// Bytes of an IPv4 header without options (RFC 791 §3.1).
@@ -143,6 +145,8 @@ pub enum Payload {
     Datagram(FlowId, Datagram),
     /// An ADP packet of a flow, with the RTP header in it, if there is one.
     Adp(FlowId, adp::Segment, Option<rtp::Header>),
+    /// A PSP packet of a flow.
+    Psp(FlowId, psp::Segment),
     /// A report on an RTP flow, of either end.
     Rtcp(FlowId, rtp::Rtcp),
     /// An AODV message.
@@ -256,6 +260,7 @@ impl Packet {
             Payload::Udp(flow, _)
             | Payload::Datagram(flow, _)
             | Payload::Adp(flow, ..)
+            | Payload::Psp(flow, _)
             | Payload::Rtcp(flow, _) => Some(flow),
             _ => None,
         }
@@ -268,6 +273,7 @@ impl Packet {
             Payload::Udp(..) => "cbr",
             Payload::Datagram(..) => "udp",
             Payload::Adp(_, segment, _) => segment.name(),
+            Payload::Psp(_, segment) => segment.name(),
             Payload::Rtcp(..) => "rtcp",
             Payload::Aodv(message) => message.name(),
             Payload::Dsdv(_) => "update",

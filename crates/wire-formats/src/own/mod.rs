@@ -1,4 +1,4 @@
-//! Formats of this project's own, for protocols whose sources give none: ADV, DSDV, SSA, ABR, ADP, the
+//! Formats of this project's own, for protocols whose sources give none: ADV, DSDV, SSA, ABR, ADP, PSP, the
 //! messages of TCP-BuS, LUNAR, DYMO, TORA, CEDAR, and what only a protocol in Python understands.
 //!
 //! They follow the IP header under protocol 253 (RFC 3692), except for LUNAR's, which precede it ([`lunar`]).
@@ -15,6 +15,7 @@ pub mod custom;
 pub mod dsdv;
 pub mod dymo;
 pub mod lunar;
+pub mod psp;
 pub mod ssa;
 pub mod tora;
 
@@ -28,6 +29,8 @@ pub(crate) mod kind {
     pub(crate) const DSDV_ENTRY: u8 = 16;
     pub(crate) const ADP_DATA: u8 = 32;
     pub(crate) const ADP_ACK: u8 = 33;
+    pub(crate) const PSP_DATA: u8 = 40;
+    pub(crate) const PSP_ACK: u8 = 41;
     pub(crate) const ERDN: u8 = 48;
     pub(crate) const ERSN: u8 = 49;
     /// Of the four messages, in the order of `Content`.
@@ -56,6 +59,8 @@ pub enum Message {
     Abr(manetlab_core::wire::abr::Message),
     /// Of ADP.
     Adp(adp::Packet),
+    /// Of PSP.
+    Psp(psp::Packet),
     /// Of TCP-BuS.
     Bus(bus::Message),
     /// Of TORA.
@@ -82,6 +87,7 @@ pub fn decode(bytes: &[u8]) -> Result<(Message, &[u8]), Malformed> {
         Some(kind) if kind::SSA.contains(kind) => Ok((Message::Ssa(ssa::decode(bytes)?), none)),
         Some(kind) if kind::ABR.contains(kind) => Ok((Message::Abr(abr::decode(bytes)?), none)),
         Some(&(kind::ADP_DATA | kind::ADP_ACK)) => Ok((Message::Adp(adp::decode(bytes)?), none)),
+        Some(&(kind::PSP_DATA | kind::PSP_ACK)) => Ok((Message::Psp(psp::decode(bytes)?), none)),
         Some(&(kind::ERDN | kind::ERSN)) => Ok((Message::Bus(bus::decode(bytes)?), none)),
         Some(&kind::TORA) => Ok((Message::Tora(tora::decode(bytes)?), none)),
         Some(&kind::CEDAR_MESSAGE) => Ok((Message::Cedar(cedar::decode(bytes)?), none)),

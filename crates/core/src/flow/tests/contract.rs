@@ -9,7 +9,7 @@ use crate::traffic::Codec;
 use crate::wire::{CustomMessage, FlowId, Payload};
 
 fn kinds() -> Vec<FlowKind> {
-    let carriers = [Carrier::Udp, Carrier::Adp, Carrier::Tcp, Carrier::RtpUdp, Carrier::RtpAdp];
+    let carriers = [Carrier::Udp, Carrier::Adp, Carrier::Psp, Carrier::Tcp, Carrier::RtpUdp, Carrier::RtpAdp];
     let list: Vec<(f64, u32)> = (0..30).map(|number| (f64::from(number) * 0.3, 900)).collect();
     let mut kinds: Vec<FlowKind> = carriers.map(|carrier| messages(carrier, &list)).into();
     kinds.extend(carriers.map(|transport| FlowKind::Video { transport }));
@@ -20,7 +20,7 @@ fn kinds() -> Vec<FlowKind> {
 
 /// The flow between 1 s and 10 s, in a pipe that loses, doubles and delays.
 fn pair(kind: &FlowKind) -> Pair {
-    let names = ["cbr", "udp", "adp", "adp-ack", "tcp", "ack", "rtcp"];
+    let names = ["cbr", "udp", "adp", "adp-ack", "psp", "psp-ack", "tcp", "ack", "rtcp"];
     let faulty = |pair: Pair, name| {
         pair.fault(name, 3, Fault::Lose).fault(name, 5, Fault::Copy(30)).fault(name, 9, Fault::Delay(400))
     };

@@ -1,4 +1,4 @@
-//! CBR, and messages over UDP and ADP, with and without RTP.
+//! CBR, and messages over UDP, ADP and PSP, with and without RTP.
 
 use super::{cbr, fates, messages, of_messages};
 use crate::flow::testbench::{Fault, Pair};
@@ -112,9 +112,13 @@ fn frames_with_a_late_part(carrier: Carrier, name: &'static str, late_after_s: O
 
 #[test]
 fn a_frame_with_a_late_part_is_not_delivered_and_late_bytes_are_no_throughput() {
-    for (carrier, name) in
-        [(Carrier::Udp, "udp"), (Carrier::RtpUdp, "udp"), (Carrier::Adp, "adp"), (Carrier::RtpAdp, "adp")]
-    {
+    for (carrier, name) in [
+        (Carrier::Udp, "udp"),
+        (Carrier::RtpUdp, "udp"),
+        (Carrier::Adp, "adp"),
+        (Carrier::RtpAdp, "adp"),
+        (Carrier::Psp, "psp"),
+    ] {
         let counted = |late_after_s| {
             let pair = frames_with_a_late_part(carrier, name, late_after_s);
             let measures = of_messages(pair.measures());
@@ -243,4 +247,42 @@ fn endless_data_over_adp_ends_at_its_stop() {
     assert_eq!(pair.sent("adp"), [(1000, bytes), (1100, bytes), (1200, bytes)]);
     assert_eq!(pair.lines(&["opens", "closes"]), ["1000 source opens two-way", "1250 source closes two-way"]);
     assert_eq!(fates(pair.measures()), [3, 3, 0, 0, 0]);
+}
+
+/// Packets leave every 2 ms at first. The first is answered at once, the others when the 0.5 s of the first
+/// estimate have passed; the flow is over when nothing waits.
+#[test]
+fn messages_over_psp_are_spaced_out_and_answered_together() {
+    let mut pair = Pair::new(messages(Carrier::Psp, &[(0.0, 100), (0.0, 200), (0.0, 300)]));
+    pair.run(5000);
+    assert_eq!(
+        pair.story,
+        [
+            "1000 source opens two-way",
+            "1000 source sends psp 136",
+            "1002 source sends psp 236",
+            "1004 source sends psp 336",
+            "1004 source closes two-way",
+            "1050 destination sends psp-ack 36",
+            "1550 destination sends psp-ack 36",
+        ]
+    );
+    assert_eq!(fates(pair.measures()), [3, 3, 0, 0, 0]);
+    assert_eq!(of_messages(pair.measures()).acks_sent, Some(2));
+}
+
+/// Three of ten packets that the second acknowledgement counts are lost: those after it are further apart.
+#[test]
+fn what_psp_loses_is_not_sent_again_and_slows_it_down() {
+    let packets: Vec<(f64, u32)> = (0..60).map(|_| (0.0, 100)).collect();
+    let slow = |scenario: &mut Scenario| {
+        (scenario.params.psp.spacing_min_ms, scenario.params.psp.rtt_initial_s) = (10.0, 0.1);
+    };
+    let mut pair = Pair::with(messages(Carrier::Psp, &packets), None, slow).faults("psp", 2..5, Fault::Lose);
+    pair.run(5000);
+    assert_eq!(fates(pair.measures()), [60, 57, 0, 3, 0]);
+    let sent: Vec<u64> = pair.sent("psp").iter().map(|(at, _)| *at).collect();
+    // The first ACK comes after 100 ms, the second after 200: 10 sent, 7 received.
+    assert!(sent[..21].windows(2).all(|pair| pair[1] - pair[0] == 10), "{sent:?}");
+    assert!((14..=15).contains(&(sent[22] - sent[21])), "{sent:?}");
 }

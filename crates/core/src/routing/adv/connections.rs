@@ -66,7 +66,10 @@ impl Adv {
     /// A packet that belongs to no announced connection opens one, unless it answers a two-way one.
     pub(super) fn open_for(&mut self, now: Time, packet: &Packet, actions: &mut Vec<Action>) {
         // Of the transports these have acknowledgements or reports.
-        let two_way = matches!(packet.payload, Payload::Tcp(..) | Payload::Adp(..) | Payload::Rtcp(..));
+        let two_way = matches!(
+            packet.payload,
+            Payload::Tcp(..) | Payload::Adp(..) | Payload::Psp(..) | Payload::Rtcp(..)
+        );
         let is_answer =
             two_way && self.params.two_way_sources_receive && self.incoming.get(&packet.dst) == Some(&true);
         if self.outgoing.contains_key(&packet.dst) || is_answer {
