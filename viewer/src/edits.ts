@@ -50,6 +50,8 @@ export class Refusal extends Error {
 
 /** The longest text of a change that names a run. */
 const LONGEST_NAME = 40;
+/** Of so many names an error lists all, as those of the command line do. */
+const MOST_NAMED = 20;
 /** The most nodes that a text may place. */
 const MOST_NODES = 10_000;
 const REMAKE = "change the file, and make the page anew: manetlab view FILE --live";
@@ -120,7 +122,7 @@ class Reader {
 
   private unknown(kind: string, found: string, known: string[], place = "", more = ""): never {
     const near = nearest(found, known);
-    const wanted = known.length <= 15 ? `one of ${[...known].sort().join(", ")}` : near === undefined ? `one of ${known.length} names` : `for example ${near}`;
+    const wanted = known.length <= MOST_NAMED ? `one of ${[...known].sort().join(", ")}` : near === undefined ? `one of ${known.length} names` : `for example ${near}`;
     this.refuse(`${place}no such ${kind}`, `"${found}"`, `${wanted}${more}`, near === undefined ? "check the spelling" : `did you mean "${near}"?`);
   }
 
