@@ -166,6 +166,7 @@ papers-pages: build
 	$(BIN)/python -m studies.hellos
 	$(BIN)/python -m studies.which_protocol
 	$(BIN)/python -m studies.movement
+	$(BIN)/python -m studies.quoted
 
 bench: build
 	benches/install_simulators.sh

@@ -25,7 +25,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "papers" / "how-to.md"])
 OTHERS = [ROOT / "papers" / "README.md", *(ROOT / "papers" / "pages").glob("*.md")]
 STUDIES = [
-    ROOT / "papers" / "studies" / name for name in ("README.md", "adjusted.md", "movement.md", "ranges.md")
+    ROOT / "papers" / "studies" / name
+    for name in ("README.md", "adjusted.md", "movement.md", "quoted.md", "ranges.md")
 ]
 MANETLAB = ".venv/bin/manetlab"
 TOO_LONG = (["demo"], ["papers", "reproduce"])
