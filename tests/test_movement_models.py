@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from manetlab import Campaign, Scenario, _core, parameters, topology
 from manetlab.contents import contents
 from manetlab.errors import InputError
+from manetlab.movement_files import check_in_ns2_form
 from manetlab.presets import presets
 from tests.conftest import Cli
 
@@ -26,11 +28,15 @@ def scenario(model: str, given: dict[str, Any] | None = None, **changes: Any) ->
 @pytest.mark.parametrize("model", MODELS)
 def test_a_model_is_drawn_from_seed_and_replication_and_survives_its_ns2_file(model: str) -> None:
     resolved = scenario(model, seed=3).resolve()
-    assert resolved.movement.nodes == 50
+    assert resolved.movement.nodes == parameters.movement_defaults()[model]["nodes"]
     assert scenario(model, seed=3).resolve().hash == resolved.hash
     others = (scenario(model, seed=4), scenario(model, seed=3, replication=1))
     assert all(other.resolve().movement.digest != resolved.movement.digest for other in others)
     assert scenario(model).has_movements and scenario(model).is_drawn
+    if resolved.movement.has_presence:
+        with pytest.raises(InputError, match="no form of ns-2"):
+            check_in_ns2_form(resolved.movement, "test")
+        return
     read = _core.Movement.read(resolved.movement.to_ns2().encode(), "written.mov")
     assert read.digest == resolved.movement.digest
 
@@ -43,12 +49,38 @@ def test_the_field_of_a_model_is_what_its_parameters_say(model: str) -> None:
     assert found.geometric_mobility is not None and 0 < found.geometric_mobility < 2 * 20.0
 
 
+@pytest.mark.parametrize("model", MODELS)
+def test_a_scenario_of_each_model_is_generated(model: str, cli: Cli) -> None:
+    made = cli("scenario", "generate", "--model", model, "--nodes", "20", "--duration", "9", "--seed", "4",
+               "--set", f"movement.{model}.width_m=1000", "--set", "routing=dsr")  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    fields = tomllib.loads(made.stdout)
+    generated = Scenario.build(fields)
+    assert generated.movement.drawn is not None and generated.routing == "dsr"
+    name, given = generated.movement.drawn
+    assert (name, given["nodes"], given["width_m"], generated.seed) == (model, 20, 1000, 4)
+    assert generated.resolve().movement.nodes == 20
+
+
+def test_options_that_a_model_lacks_are_named(cli: Cli) -> None:
+    shape = ("scenario", "generate", "--nodes", "5", "--duration", "5", "--model")
+    for arguments, told in (
+        (("manhattan", "--boundary", "wrap"), "no such parameter in [movement.manhattan]"),
+        (("levy",), "levy is not implemented"),
+        (("rmpg",), 'did you mean "rpgm"?'),
+        (("disaster_area", "--movement", "out.mov"), "no form of ns-2"),
+    ):
+        refused = cli(*shape, *arguments)
+        assert refused.returncode == 2 and told in refused.stderr, refused.stderr
+
+
 @pytest.mark.parametrize(
     ("model", "given", "told"),
     [
         ("rpgm", {"speed_min": 2.0, "speed_max": 1.0}, "rpgm.speed_min cannot be used"),
         ("rpgm", {"max_distance_m": 600.0}, "rpgm.max_distance_m cannot be used"),
         ("disaster", {"radius_m": 500.0}, "disaster.radius_m cannot be used"),
+        ("disaster_area", {"clearance_m": 4.0}, "disaster_area.clearance_m cannot be used"),
         ("conference", {"nodes": 3}, "conference.at_entrance cannot be used"),
         ("manhattan", {"blocks": 3}, "no such parameter in [movement.manhattan]"),
         ("gauss_markov", {"alpha": 1.5}, "alpha"),
@@ -107,7 +139,7 @@ def test_nodes_of_one_group_have_no_link_that_breaks() -> None:
 @pytest.mark.parametrize("name", presets())
 def test_a_preset_is_a_scenario_that_can_be_run(name: str) -> None:
     resolved = Scenario.build({"preset": name, "routing": "dsr"}).resolve()
-    assert resolved.movement.nodes == 50 and len(resolved.flows) == 15
+    assert resolved.movement.nodes in (50, 150) and len(resolved.flows) == 15
     assert resolved.scenario.routing == "dsr"
     assert "preset" not in resolved.scenario.to_dict()
 

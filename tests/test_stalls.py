@@ -39,6 +39,9 @@ ROUTINGS = (
     "dymo",
     "tora",
     "zrp",
+    "ssa",
+    "abr",
+    "cedar",
 )
 SENDERS = ("reno", "newreno", "sack", "elfn", "tcp-bus", "vegas", "reno-f")
 

@@ -462,6 +462,10 @@ class _Drawing:
             for name in ("max_distance_m", "radius_m", "stage_m", "spread_m")
             if name in full
         }
+        if model == "disaster_area":
+            given["clearance_m"] = min(full["clearance_m"], 4 / 350 * side_m, 3 / 200 * side_m)
+            names = ("vehicle_speed_min", "vehicle_speed_max")
+            given |= dict(zip(names, sorted(full[name] for name in names), strict=True))
         if model == "disaster":
             # Most legs have to end within the circle.
             given["leg_s"] = min(given["leg_s"], 40.0 * given["radius_m"] / full["speed_max"])

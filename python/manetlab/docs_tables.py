@@ -53,6 +53,7 @@ SECTIONS = {
     "conference": ("A conference", "models/mobility.md#conference-event-and-disaster"),
     "event": ("An event", "models/mobility.md#conference-event-and-disaster"),
     "disaster": ("A disaster", "models/mobility.md#conference-event-and-disaster"),
+    "disaster_area": ("A disaster area with tactical areas", "models/mobility.md#disaster-area"),
 }
 """What each section is, and the page of its model."""
 

@@ -201,6 +201,7 @@ class MovementSource(InputTable):
     conference: dict[str, Any] | None = _model("Conference", "conference")
     event: dict[str, Any] | None = _model("Event", "event")
     disaster: dict[str, Any] | None = _model("Disaster", "disaster")
+    disaster_area: dict[str, Any] | None = _model("Disaster area", "disaster_area")
     positions: list[tuple[float, float]] | None = list_of(
         "Nodes that do not move: a list of [x, y] in m.", PLACE, least=1, default=None
     )

@@ -20,7 +20,7 @@ _INSTEAD = {
     **dict.fromkeys(("westwood", "westwood+", "bic", "bbr", "compound", "hybla", "illinois"), _SENDER),
     **dict.fromkeys(("htcp", "highspeed", "veno", "fack", "dctcp", "quic", "sctp"), _SENDER),
     **dict.fromkeys(("ray-tracing", "cost231", "okumura-hata", "free-space"), _PROPAGATION),
-    **dict.fromkeys(("gpx", "levy", "disaster_area", "slaw"), _MOVEMENT),
+    **dict.fromkeys(("gpx", "levy", "slaw"), _MOVEMENT),
     "voip": _VOICE,
     **dict.fromkeys(("802.11n", "802.11ac", "802.11ax"), _WIFI),
 }

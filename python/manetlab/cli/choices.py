@@ -90,6 +90,14 @@ def _outline(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "duration", f"{fields['duration_s']:g} s"
 
 
+def _models() -> Named:
+    from manetlab import parameters
+    from manetlab.sources import MovementSource
+
+    for name in parameters.movement_schema():
+        yield name, MovementSource.fields[name].meaning.partition(" made from")[0] + "."
+
+
 def _sources() -> Named:
     from manetlab import flows
     from manetlab.sources import MovementSource, TrafficSource
@@ -131,6 +139,7 @@ LISTS: Mapping[str, tuple[str, Callable[[], Named]]] = {
     "sets": ("Parameter sets of routing protocols, for --routing and `routing`", _sets),
     "senders": ("TCP senders and the parameters that each sets, for --tcp and `tcp`", _senders),
     "radios": ("Radios whose power, thresholds and ranges `radio.device` sets", _radios),
+    "models": ("Movement models, for scenario generate and `movement`", _models),
     "presets": ("Scenarios that have a name, for --preset and `preset`", _presets),
     "sources": ("Where movement and traffic come from, and the kinds of flows", _sources),
     "measures": ("Measures of a run, for --metric and a campaign's `metrics`", _measures),

@@ -62,7 +62,7 @@ PROFILE = click.option(
 )
 PRESET = click.option(
     "--preset",
-    help="A scenario that has a name: conference, event or disaster.",
+    help="A scenario that has a name: conference, event, disaster or disaster_area.",
     shell_complete=choices.complete("presets"),
 )
 DURATION = click.option("--duration", "duration_s", type=float, help="Length of the run, s.")

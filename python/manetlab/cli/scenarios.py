@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from manetlab.cli import options
+from manetlab.cli import choices, options
 from manetlab.cli.groups import Group
 from manetlab.cli.progress import waiting
 from manetlab.errors import InputError
@@ -249,24 +249,29 @@ def check(scenario: Path | None, as_json: bool, **described: Any) -> None:
 
 
 @app.command()
+@click.option(
+    "--model",
+    default="waypoint",
+    metavar="NAME",
+    help="Movement model; `manetlab docs parameters` lists the parameters of each, which --set changes.",
+    shell_complete=choices.complete("models"),
+)
 @click.option("--nodes", type=int, required=True, help="Number of nodes.")
 @click.option("--duration", type=float, required=True, help="Length of the movement, s.")
-@click.option("--width", type=float, default=1000.0, help="Width of the field, m.")
-@click.option("--height", type=float, default=1000.0, help="Height of the field, m.")
-@click.option("--speed-min", type=float, default=1.0, help="Minimum speed, m/s.")
-@click.option("--speed-max", type=float, default=20.0, help="Maximum speed, m/s.")
-@click.option("--pause", type=float, default=0.0, help="Pause at each waypoint, s.")
+@click.option("--width", type=float, help="Width of the field, m. [the model's: 1000]")
+@click.option("--height", type=float, help="Height of the field, m. [the model's: 1000]")
+@click.option("--speed-min", type=float, help="Minimum speed, m/s. [the model's: 1]")
+@click.option("--speed-max", type=float, help="Maximum speed, m/s. [the model's: 20]")
+@click.option("--pause", type=float, help="Pause at each waypoint, s. [0]")
 @click.option(
     "--boundary",
     type=click.Choice(["classic", "wrap", "bounce"]),
-    default="classic",
-    help="Rule for the edge of the field.",
+    help="Rule for the edge of the field. [classic]",
 )
 @click.option(
     "--start",
     type=click.Choice(["stationary", "uniform"]),
-    default="stationary",
-    help="Initial state of the movement.",
+    help="Initial state of the movement. [stationary]",
 )
 @click.option("--tcp-flows", type=int, default=1, help="Number of TCP flows.")
 @click.option("--cbr-flows", type=int, default=10, help="Number of CBR flows.")
@@ -280,17 +285,19 @@ def check(scenario: Path | None, as_json: bool, **described: Any) -> None:
 @click.option("--seed", type=int, default=1, help="Seed of movement and traffic.")
 @click.option("--movement", type=options.WRITTEN, help="Movement file of ns-2 to write.")
 @click.option("--traffic", type=options.WRITTEN, help="Traffic file of ns-2 to write.")
+@options.SET
 @OUTPUT
 def generate(
+    model: str,
     nodes: int,
     duration: float,
-    width: float,
-    height: float,
-    speed_min: float,
-    speed_max: float,
-    pause: float,
-    boundary: str,
-    start: str,
+    width: float | None,
+    height: float | None,
+    speed_min: float | None,
+    speed_max: float | None,
+    pause: float | None,
+    boundary: str | None,
+    start: str | None,
     tcp_flows: int,
     cbr_flows: int,
     cbr_bytes: int,
@@ -301,16 +308,18 @@ def generate(
     seed: int,
     movement: Path | None,
     traffic: Path | None,
+    changes: tuple[str, ...],
     output: Path | None,
 ) -> None:
-    """Generate a random waypoint scenario.
+    """Generate a scenario of random waypoint or another movement model.
 
     It is written as TOML with its parameters, or as ns-2's files.
     """
     from manetlab.scenario import Scenario
+    from manetlab.scenario_data import assign
 
     options.check_written()
-    waypoint = {
+    given = {
         "nodes": nodes,
         "width_m": width,
         "height_m": height,
@@ -330,13 +339,15 @@ def generate(
         pattern["cbr_within_hops"] = cbr_within_hops
     if tcp_start is not None:
         pattern["tcp_start_s"] = tcp_start
-    fields = {
+    fields: dict[str, Any] = {
         "duration_s": duration,
         "warmup_s": warmup,
         "seed": seed,
-        "movement": {"waypoint": waypoint},
+        "movement": {model: _of_model(model, given)},
         "traffic": {"random": pattern},
     }
+    for name, value in options.assigned(changes).items():
+        fields = assign(fields, name, value, "--set")
     resolved = Scenario.build(fields, "command line").resolve()
     if movement is None and traffic is None:
         _write_toml(fields, output)
@@ -346,6 +357,18 @@ def generate(
         hint = "generate the scenario twice; the same seed gives the same scenario"
         raise InputError("the output is either ns-2's files or TOML", "--output", str(output), wanted, hint)
     _write_ns2(resolved, movement, traffic)
+
+
+def _of_model(model: str, given: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of a movement model that are given; of random waypoint, with all that can be given."""
+    from manetlab import parameters
+
+    if model not in (models := parameters.movement_defaults()):
+        raise parameters.unknown("movement model", model, models, "--model", "models")
+    drawn = {name: value for name, value in given.items() if value is not None}
+    if model == "waypoint":
+        return {name: drawn.get(name, models[model][name]) for name in given}
+    return drawn
 
 
 @app.command()

@@ -36,6 +36,7 @@ NAMES = {
         "ssa",
         "abr",
         "zrp",
+        "cedar",
         "sack",
         "cubic",
     )

@@ -12,6 +12,7 @@ mod areas;
 mod conference;
 mod course;
 mod disaster;
+mod disaster_area;
 mod drawn;
 mod event;
 mod failures;

@@ -8,6 +8,7 @@ use super::Trajectory;
 use super::angular_gauss_markov::AngularGaussMarkovParams;
 use super::conference::ConferenceParams;
 use super::disaster::DisasterParams;
+use super::disaster_area::DisasterAreaParams;
 use super::drawn::{Drawn, MAX_COMMANDS, Unfit};
 use super::event::EventParams;
 use super::gauss_markov::GaussMarkovParams;
@@ -125,6 +126,8 @@ models! {
     Event: EventParams = "event",
     /// Groups out of each other's reach, and vehicles between them.
     Disaster: DisasterParams = "disaster",
+    /// Patients who are carried from area to area, and ambulances that leave the net.
+    DisasterArea: DisasterAreaParams = "disaster_area",
 }
 
 fn drawn(model: &impl Drawn, duration: Span, streams: &Streams) -> Result<Vec<Trajectory>, ModelError> {
@@ -153,7 +156,7 @@ mod tests {
         for model in all() {
             let made = |seed| model.generate(duration, &Streams::new(seed, 2)).expect("movement");
             let trajectories = made(7);
-            assert_eq!(trajectories.len(), 50, "{}", model.name());
+            assert_eq!(trajectories.len() as u64, defaults[model.name()]["nodes"], "{}", model.name());
             assert_eq!(trajectories, made(7), "{}", model.name());
             assert_ne!(trajectories, made(8), "{}", model.name());
             for trajectory in &trajectories {
@@ -189,6 +192,7 @@ mod tests {
                 Model::Conference(params) => params.commands(long),
                 Model::Event(params) => params.commands(long),
                 Model::Disaster(params) => params.commands(long),
+                Model::DisasterArea(params) => params.commands(long),
             };
             assert!((0.4..3.0).contains(&(estimate / commands)), "{}: {estimate}, {commands}", model.name());
         }
@@ -204,11 +208,15 @@ mod tests {
             model.generate(Span::from_secs(1.0), &Streams::new(1, 0)).expect_err("unfit").to_string()
         };
         let speeds = r#"{"speed_min": 9.0, "speed_max": 2.0}"#;
-        for name in ["angular_gauss_markov", "random_direction", "random_walk", "rpgm"] {
+        for name in ["angular_gauss_markov", "random_direction", "random_walk", "rpgm", "disaster_area"] {
             assert!(refused(name, speeds).starts_with(&format!("{name}.speed_min: found 9 m/s")), "{name}");
         }
         assert!(refused("rpgm", r#"{"max_distance_m": 500.0}"#).contains("at most 499.5 m"));
         assert!(refused("disaster", r#"{"speed_max": 1000.0}"#).contains("legs of at most 10000 m"));
+        assert!(refused("disaster_area", r#"{"clearance_m": 4.0}"#).contains("at most 3 m"));
+        assert!(
+            refused("disaster_area", r#"{"vehicle_speed_min": 13.0}"#).contains("at most vehicle_speed_max")
+        );
         assert!(refused("manhattan", r#"{"turn_probability": 2.0}"#).contains("manhattan.turn_probability"));
         assert!(Model::read("drunkard", "{}").is_none());
         assert!(Model::read("rpgm", r#"{"x": 1}"#).is_some_and(|read| read.is_err()));
