@@ -21,6 +21,9 @@ export const OUTCOMES = ["received", "collided", "deaf", "too-weak", "out-of-rea
 /** Reasons for drops of further copies, which lose nothing. */
 export const OF_COPIES = new Set(["duplicate", "already-seen", "suppressed"]);
 
+/** Packets of flows that answer others and go back. */
+export const ACKNOWLEDGEMENTS = new Set(["ack", "adp-ack", "psp-ack"]);
+
 /** Tables of events, in the numbers that the order of all events uses. */
 export const FRAMES = 0;
 export const HOPS = 1;

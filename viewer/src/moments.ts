@@ -1,6 +1,6 @@
 // Moments that matter in a run: losses, timeouts of TCP senders, and where the flow of arrivals stops.
 
-import { DELIVERED, type Run } from "./model";
+import { ACKNOWLEDGEMENTS, DELIVERED, type Run } from "./model";
 
 /** A flow of which nothing arrives for as long has stalled, in ns. */
 export const STALL_NS = 1e9;
@@ -61,7 +61,7 @@ function arrivalsOf(run: Run, flow: number): number[] {
   for (let row = 0; row < run.hops.length; row++) {
     if (step[row] !== DELIVERED) continue;
     const shape = run.packets[packet[row]];
-    if (shape.flow === flow && shape.what !== "ack" && shape.what !== "adp-ack") found.push(t[row]);
+    if (shape.flow === flow && !ACKNOWLEDGEMENTS.has(shape.what)) found.push(t[row]);
   }
   return found;
 }

@@ -4,7 +4,7 @@ import type { Chart, Curve } from "./chart";
 import { button, element, fit, FONT } from "./dom";
 import { enlarge } from "./enlarge";
 import type { Filtered } from "./filters";
-import { DELIVERED, MADE, type Run } from "./model";
+import { ACKNOWLEDGEMENTS, DELIVERED, MADE, type Run } from "./model";
 import type { State } from "./state";
 import { RUN_COLORS, type Theme } from "./theme";
 import { linkTime, timeText } from "./clock";
@@ -385,7 +385,7 @@ export function numbersOf(run: Run, flow: number): Numbers {
   for (let row = 0; row < run.hops.length; row++) {
     if (number[row] < 0 || (step[row] !== MADE && step[row] !== DELIVERED)) continue;
     const shape = run.packets[packet[row]];
-    if (shape.flow !== flow || shape.what === "ack" || shape.what === "adp-ack") continue;
+    if (shape.flow !== flow || ACKNOWLEDGEMENTS.has(shape.what)) continue;
     const isMade = step[row] === MADE;
     numbers.t.push(t[row]);
     numbers.number.push(number[row]);

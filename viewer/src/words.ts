@@ -48,6 +48,8 @@ const WHATS: Record<string, string> = {
   udp: "UDP datagram",
   adp: "ADP packet",
   "adp-ack": "ADP acknowledgement",
+  psp: "PSP packet",
+  "psp-ack": "PSP acknowledgement",
   rtcp: "RTCP report",
   rreq: "route request",
   rrep: "route reply",

@@ -4,12 +4,12 @@ import { DELIVERED, DROPPED, type Run } from "../src/model";
 import { nextMoment, STALL_NS } from "../src/moments";
 
 /** A run of flow 0: arrivals and a loss in s, and the sender's window. */
-function made(arrivals: number[], loss: number, windows: [t: number, cwnd: number, rto: number][]): Run {
+function made(arrivals: number[], loss: number, windows: [t: number, cwnd: number, rto: number][], whats = ["tcp"]): Run {
   const hops = [...arrivals.map((t) => [t, DELIVERED]), [loss, DROPPED]].sort((a, b) => a[0] - b[0]);
   const of = (values: number[][], at: number): number[] => values.map((each) => each[at]);
   return {
-    hops: { length: hops.length, columns: { t: of(hops, 0).map((t) => t * 1e9), step: of(hops, 1), node: hops.map(() => 7), packet: hops.map(() => 0) } },
-    packets: [{ flow: 0, what: "tcp" }],
+    hops: { length: hops.length, columns: { t: of(hops, 0).map((t) => t * 1e9), step: of(hops, 1), node: hops.map(() => 7), packet: hops.map((_, row) => row % whats.length) } },
+    packets: whats.map((what) => ({ flow: 0, what })),
     windows: { columns: { t: of(windows, 0).map((t) => t * 1e9), cwnd: of(windows, 1), rto: of(windows, 2) } },
     windowsByFlow: { of: () => windows.map((_, row) => row) },
     flows: [{ id: 0 }],
@@ -42,4 +42,12 @@ test("a flow that ends with its run has not stalled, one that stops before has, 
   const dense = Array.from({ length: 20 }, (_, i) => i / 2);
   assert.ok(STALL_NS > 0.5e9);
   assert.equal(nextMoment(made(dense, 0, []), [], null, 0), undefined);
+});
+
+test("acknowledgements of every transport are no arrivals", () => {
+  for (const [data, answer] of [["tcp", "ack"], ["adp", "adp-ack"], ["psp", "psp-ack"]]) {
+    // Data at 1 s and 4 s, an answer at 2 s between them; the loss is after all that is looked for.
+    const run = made([1, 2, 4], 9, [], [data, answer]);
+    assert.equal(nextMoment(run, [], null, 0)?.what, "flow 0: nothing arrives after this for 3.00 s", data);
+  }
 });
