@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from manetlab.stats import Looks, compare_with_best, eliminate, mean_interval, paired_interval
 from manetlab.stats.looks import doubling
 from manetlab.tables import Table
-from validation.intervals import KINDS, Kind
+from validation.intervals import BEYOND, KINDS, Kind
 
 EXPERIMENTS = 2_000
 """Experiments of a line: a coverage of 95 % then has a standard error of half a per cent."""
@@ -26,11 +26,6 @@ MOST = 40
 """Replications of what is not given up."""
 CONFIDENCE = 0.95
 SEED = 31
-REPLICATIONS_LIKE = (
-    *("fractions, beta(19, 1)", "fractions, 70 % are 1", "rates, gamma(4)", "rates, gamma(4), 70 % are 0"),
-    *("times, exponential", "counts, Poisson(1)"),
-)
-"""The values of `validation.intervals` that are tried: bounded, skewed, and often at their bound."""
 BEHIND = (1.0, 1.0, 0.95, 0.8)
 """What the alternatives have of the mean where two lead."""
 SPREADS = (0.2, 1.0, 3.0, 0.3)
@@ -86,7 +81,7 @@ def cases() -> list[Case]:
         ((0.0, 0.0, 0.0, 2.0), "one leads"),
     ):
         made.append(Case("normal, unequal variances", truth, gains, _normal(gains)))
-    for kind in (kind for kind in KINDS if kind.name in REPLICATIONS_LIKE):
+    for kind in (*KINDS, *BEYOND):
         same, behind = (kind.mean,) * 4, tuple(kind.mean * share for share in BEHIND)
         made.append(Case(kind.name, "all alike, two steady", same, _halves(kind, (1.0,) * 4, 2)))
         made.append(Case(kind.name, "two lead", behind, _halves(kind, BEHIND, 0)))
