@@ -75,20 +75,6 @@ def as_trace(wanted: str | Path | Ns2Trace | None) -> Ns2Trace | None:
     return Ns2Trace(wanted) if isinstance(wanted, str | Path) else wanted
 
 
-def for_core(
-    capture: Capture | None, trace: Ns2Trace | None, nodes: int
-) -> tuple[tuple[str, list[int] | None, bool, str] | None, tuple[str, bool] | None]:
-    """Both as the core takes them.
-
-    Raises:
-        InputError: One of them cannot be made.
-    """
-    return (
-        None if capture is None else capture.for_core(nodes),
-        None if trace is None else trace.for_core(),
-    )
-
-
 def _checked_nodes(wanted: Iterable[int], count: int) -> list[int]:
     nodes = list(wanted)
     if not nodes:

@@ -17,7 +17,6 @@ from itertools import combinations, islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 from manetlab import _core
-from manetlab.shares import nodes_away
 
 if TYPE_CHECKING:
     from manetlab.resolving import Resolved
@@ -391,7 +390,11 @@ def kept_replies(resolved: Resolved) -> str | None:
 
 def absent_on_paths(resolved: Resolved) -> str | None:
     """A sentence if sources learn fair rates of paths over nodes that are away at times, else None."""
-    if resolved.params["throttle"]["mode"] != "oracle" or not (away := nodes_away(resolved)):
+    if resolved.params["throttle"]["mode"] != "oracle":
+        return None
+    from manetlab.shares import nodes_away
+
+    if not (away := nodes_away(resolved)):
         return None
     nodes = "node" if len(away) == 1 else "nodes"
     which = ", ".join(map(str, away[:MOST_NAMED])) + (" and others" if len(away) > MOST_NAMED else "")

@@ -46,6 +46,12 @@ _SIGNS: tuple[tuple[str, str, str], ...] = (
 )
 _OURS = ("a field to advise on", "a question of capacity", "a campaign", "a scenario in TOML")
 _NAMES = {MOVEMENT: "a movement file (setdest)", TRAFFIC: "a traffic file (cbrgen.tcl)"}
+_SCRIPT = re.compile(rb"\bnew\s+Simulator\b")
+
+
+def is_script(content: bytes) -> bool:
+    """Whether a file is a script of ns-2."""
+    return _SCRIPT.search(content) is not None
 
 
 def is_known(head: bytes) -> bool:

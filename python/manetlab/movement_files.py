@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from manetlab import _core, file_kinds, ns2_script, tracks
+from manetlab import _core, file_kinds, tracks
 from manetlab.errors import InputError, shown
 from manetlab.files import head_of, printable
 
@@ -36,7 +36,9 @@ def load(origin: Origin, name: str) -> _core.Movement:
     """
     path, where = origin.checked(name, KIND), printable(origin.path(name))
     head = head_of(path, KIND)
-    if ns2_script.is_script(head):
+    if file_kinds.is_script(head):
+        from manetlab import ns2_script
+
         return ns2_script.movement_of(origin.read(name, KIND), where, origin.beside(name))
     if is_ns2(head):
         return read(origin.read(name, KIND), where)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import sys
 import time
 from collections.abc import Iterable, Sequence
@@ -21,18 +20,25 @@ def is_notebook() -> bool:
 
 def table(title: str, rows: Iterable[Sequence[object]], heads: Sequence[str] = (), note: str = "") -> str:
     """A table in HTML, with a line above and one below it."""
-    parts = [f"<p><b>{html.escape(title)}</b></p>", "<table>"]
+    parts = [f"<p><b>{_escaped(title)}</b></p>", "<table>"]
     if heads:
         parts.append(f"<thead><tr>{_cells('th', heads)}</tr></thead>")
     parts += [f"<tr>{_cells('td', row)}</tr>" for row in rows]
     parts.append("</table>")
     if note:
-        parts.append(f"<p><small>{html.escape(note)}</small></p>")
+        parts.append(f"<p><small>{_escaped(note)}</small></p>")
     return "".join(parts)
 
 
 def _cells(tag: str, row: Sequence[object]) -> str:
-    return "".join(f"<{tag}>{html.escape(str(cell))}</{tag}>" for cell in row)
+    return "".join(f"<{tag}>{_escaped(str(cell))}</{tag}>" for cell in row)
+
+
+def _escaped(text: str) -> str:
+    # Runs from a terminal show no HTML.
+    import html
+
+    return html.escape(text)
 
 
 class Bar:
@@ -62,6 +68,4 @@ class Bar:
 def bar(what: str, done: int, total: int, rest: str = "") -> str:
     """A bar in HTML."""
     told = f"{done} of {total} runs" + (f", {rest}" if rest else "")
-    return (
-        f'{html.escape(what)} <progress max="{max(total, 1)}" value="{done}"></progress> {html.escape(told)}'
-    )
+    return f'{_escaped(what)} <progress max="{max(total, 1)}" value="{done}"></progress> {_escaped(told)}'

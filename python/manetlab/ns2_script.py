@@ -35,13 +35,6 @@ _UNITS |= {
     "bps": 1.0,
 }
 
-_SCRIPT = re.compile(rb"\bnew\s+Simulator\b")
-
-
-def is_script(content: bytes) -> bool:
-    """Whether a file is a script of ns-2."""
-    return _SCRIPT.search(content) is not None
-
 
 class Call(NamedTuple):
     """What the script says to an object or a class."""

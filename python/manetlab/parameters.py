@@ -5,7 +5,6 @@ The schema's one home is the Rust core; here it is read, searched and used to ch
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -285,6 +284,9 @@ def nearest(found: str, known: Iterable[str]) -> list[str]:
     A slip is a letter too many, too few, wrong, or exchanged with the next one (optimal string alignment). Of
     names that are equally near, one with as many letters is the likelier.
     """
+    # Imported where a name is wrong: no run needs it.
+    import difflib
+
     near = difflib.get_close_matches(found.lower(), list(known), n=8, cutoff=0.6)
     return sorted(near, key=lambda name: (_slips(found.lower(), name.lower()), abs(len(name) - len(found))))[
         :1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Iterable
 from functools import cache
@@ -43,6 +42,8 @@ def commit() -> str | None:
     root = repository()
     if root is None:
         return _commit_of_package()
+    import subprocess
+
     command = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)

@@ -15,18 +15,15 @@ from manetlab import (
     extension,
     file_kinds,
     movement_files,
-    movement_selection,
     parameters,
     radio_units,
     traffic,
-    wall_files,
     web,
 )
 from manetlab.errors import InputError, shown
 from manetlab.files import printable
 from manetlab.flows import with_numbers
 from manetlab.input_tables import Place
-from manetlab.movement_selection import Selection
 from manetlab.parameters import PYTHON, Params
 from manetlab.sources import WALL_LOSSES
 
@@ -35,6 +32,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from manetlab.movement_selection import Selection
     from manetlab.routing import PythonProtocol
     from manetlab.scenario import Scenario
 
@@ -167,6 +165,8 @@ def _normalized(
 def _walls(scenario: Scenario, movement: _core.Movement) -> list[dict[str, Any]]:
     """The walls, in m."""
     if isinstance(scenario.walls, dict):
+        from manetlab import wall_files
+
         place = f"{printable(scenario.where)}: walls"
         return wall_files.load(scenario.origin, scenario.walls, WALL_LOSSES, movement.plane, place)
     return scenario.walls or []
@@ -267,6 +267,8 @@ def _movement(scenario: Scenario, params: Params) -> tuple[_core.Movement, Selec
     if pattern is None or pattern.hops is None:
         return _movement_given(scenario), None, None
     scenario.origin.check_draws(pattern.hops_draws)
+    from manetlab import movement_selection
+
     source: tuple[str, dict[str, Any]] | _core.Movement
     if (drawn := scenario.movement.drawn) is None:
         source = _movement_given(scenario)

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from manetlab import _core, captures, notebook, provenance
-from manetlab.captures import Capture, Ns2Trace
+from manetlab import _core, notebook, provenance
 from manetlab.errors import InputError, shown
 from manetlab.files import check_outputs, completed
 from manetlab.metrics import applying, base_unit, delay_classes
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+    from manetlab.captures import Capture, Ns2Trace
     from manetlab.recording import RecordTo
     from manetlab.scenario import Scenario
 
@@ -227,7 +227,7 @@ def run(
         20000
     """
     check_series_step(series_s, "run: series_s")
-    outputs = captures.as_capture(pcap), captures.as_trace(ns2_trace)
+    outputs = _outputs(pcap, ns2_trace)
     if isinstance(scenario, Resolved):
         if fields:
             hint = "change the scenario and resolve it again: run(scenario.changed(…))"
@@ -404,6 +404,17 @@ def _recorded_to(record: str | Path | RecordTo, resolved: Resolved) -> str:
     )
 
 
+def _outputs(
+    pcap: str | Path | Capture | None, ns2_trace: str | Path | Ns2Trace | None
+) -> tuple[Capture | None, Ns2Trace | None]:
+    """What is written of packets, of which the path may stand for the whole."""
+    if pcap is None and ns2_trace is None:
+        return None, None
+    from manetlab.captures import as_capture, as_trace
+
+    return as_capture(pcap), as_trace(ns2_trace)
+
+
 def check_files(
     record: bool | str | Path | RecordTo,
     pcap: Capture | None,
@@ -466,7 +477,8 @@ def _run(
     if series_s is not None:
         _check_series_rows(resolved, series_s)
     files = check_files(record, pcap, ns2_trace, resolved.scenario.inputs)
-    outputs = captures.for_core(pcap, ns2_trace, resolved.movement.nodes)
+    capture = None if pcap is None else pcap.for_core(resolved.movement.nodes)
+    outputs = capture, None if ns2_trace is None else ns2_trace.for_core()
     started, started_cpu = time.perf_counter(), time.thread_time()
     make = None if resolved.protocol is None else resolved.protocol.make
     to_file = None if isinstance(record, bool) else _recorded_to(record, resolved)

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from manetlab import _core, links, parameters
+from manetlab import _core, parameters
 from manetlab.errors import InputError, shown
 from manetlab.resolving import Resolved
 from manetlab.scenario import Scenario
@@ -316,6 +316,8 @@ def report(scenario: Scenario | Resolved | str | Path, step_s: float = 1.0) -> T
     Raises:
         InputError: The scenario cannot be used, or the step is not allowed.
     """
+    from manetlab.links import grey_share
+
     resolved = resolved_of(scenario)
     times = resolved.scenario.duration_s - resolved.scenario.warmup_s
     check_step(step_s, times, "topology.report: step_s")
@@ -337,7 +339,7 @@ def report(scenario: Scenario | Resolved | str | Path, step_s: float = 1.0) -> T
         flow_partitioned=measures.pop("pair_partitioned"),
         flow_degree_mean=measures.pop("pair_degree_mean"),
         flow_speed_mean=measures.pop("pair_speed_mean"),
-        grey_links=links.grey_share(resolved, resolved.scenario.warmup_s),
+        grey_links=grey_share(resolved, resolved.scenario.warmup_s),
         warnings=warnings,
         **measures,
     )

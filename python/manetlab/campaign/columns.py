@@ -11,20 +11,19 @@ import zlib
 from array import array
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from manetlab.campaign.database import damaged
 from manetlab.campaign.store import Store
 from manetlab.errors import shown
 from manetlab.metrics import MEASURES
 
-if TYPE_CHECKING:
-    pass
-
 BLOCK = 4096
 """Runs of a block, whose texts are unpacked together."""
 PACKED = 128
 """Runs whose texts are compressed together."""
+TOGETHER = 1024
+"""Runs with the same totals that are put into the columns together."""
 
 
 class Texts(NamedTuple):
@@ -55,6 +54,33 @@ class _Pack(NamedTuple):
     letters: bytes
 
 
+class _Rows:
+    """Totals of runs that have the same ones, row by row, before they are put into columns.
+
+    Args:
+        names: What a run has, as it is stored.
+
+    Attributes:
+        measures: The metrics among them.
+        others: What is no metric of this version.
+        places: The runs' places.
+        values: The metrics of one run after the other, NaN where there is none.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.measures = [name for name in names if name in MEASURES]
+        self.others = [name for name in names if name not in MEASURES]
+        self.places, self.values = array("q"), array("d")
+
+    def put(self, at: int, totals: Mapping[str, float | None]) -> None:
+        """Takes the totals of the run at a place."""
+        found = totals.values() if not self.others else [totals[name] for name in self.measures]
+        if None in found:
+            found = [math.nan if value is None else value for value in found]
+        self.values += array("d", found)  # type: ignore[arg-type]
+        self.places.append(at)
+
+
 class Runs:
     """The finished runs, ordered by point and replication.
 
@@ -74,7 +100,6 @@ class Runs:
         events: How many events it had.
         cpu_times_s: What it took, in s.
         wall_times_s: The same by the clock.
-        totals: Its metrics by name: those that some run has, NaN where there is none.
         others: Totals of earlier versions that are no metric of this one, as they are stored.
     """
 
@@ -86,7 +111,8 @@ class Runs:
         self.codes, self.platforms, self.hosts, self.ended = ([""] * count for _ in range(4))
         self.events = array("q", bytes(8 * count))
         self.cpu_times_s, self.wall_times_s = (array("d", bytes(8 * count)) for _ in range(2))
-        self.totals: dict[str, array[float]] = {}
+        self._totals: dict[str, array[float]] = {}
+        self._rows: dict[tuple[str, ...], _Rows] = {}
         self.others: dict[str, list[object]] = {}
         self._shared: dict[str, str] = {}
         self._waiting: list[list[Texts]] = [[] for _ in range(0, count, BLOCK)]
@@ -123,17 +149,37 @@ class Runs:
             self._put_texts(Texts(at, str(flows), str(drops)))
 
     def _put_totals(self, at: int, totals: dict[str, float | None]) -> None:
-        columns = self.totals
-        for name, value in totals.items():
-            if name in columns:
-                if value is not None:
-                    columns[name][at] = value
-            elif name in MEASURES:
-                if value is not None:
-                    columns[name] = array("d", [math.nan]) * len(self)
-                    columns[name][at] = value
-            else:
-                self.others.setdefault(name, [None] * len(self))[at] = value
+        names = tuple(totals)
+        rows = self._rows.get(names)
+        if rows is None:
+            rows = self._rows[names] = _Rows(names)
+        rows.put(at, totals)
+        for name in rows.others:
+            self.others.setdefault(name, [None] * len(self))[at] = totals[name]
+        if len(rows.places) == TOGETHER:
+            self._to_columns(rows)
+
+    def _to_columns(self, rows: _Rows) -> None:
+        """Puts rows into the columns of totals, and forgets them."""
+        import numpy as np
+
+        if not rows.places or not rows.measures:
+            return
+        values = np.frombuffer(rows.values).reshape(len(rows.places), len(rows.measures))
+        for name, found in zip(rows.measures, values.T, strict=True):
+            if name not in self._totals:
+                if np.isnan(found).all():
+                    continue
+                self._totals[name] = array("d", [math.nan]) * len(self)
+            np.frombuffer(self._totals[name])[np.frombuffer(rows.places, dtype="q")] = found
+        rows.places, rows.values = array("q"), array("d")
+
+    @property
+    def totals(self) -> dict[str, array[float]]:
+        """The metrics by name: those that some run has, NaN where there is none."""
+        for rows in self._rows.values():
+            self._to_columns(rows)
+        return self._totals
 
     def _put_texts(self, texts: Texts) -> None:
         block = texts.place // BLOCK

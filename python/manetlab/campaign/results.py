@@ -262,11 +262,10 @@ class Results:
     def measures_of_flows(self, metrics: Sequence[str]) -> pd.DataFrame:
         """One row a flow of a finished run: ``point``, ``replication``, ``kind``, and these metrics."""
 
-        def rows(texts: Texts) -> list[Row]:
-            names = ("kind", *metrics)
-            return [{name: flow.get(name) for name in names} for flow in json.loads(texts.flows)]
+        def flows(texts: Texts) -> list[Row]:
+            return json.loads(texts.flows)  # type: ignore[no-any-return]
 
-        table = self._from_texts(rows, ("kind", *metrics), with_levels=False)
+        table = self._from_texts(flows, ("kind", *metrics), only_these=True)
         return table.astype(dict.fromkeys(metrics, float))
 
     @cached_property
@@ -398,9 +397,12 @@ class Results:
         return self._from_texts(rows, ("end", "layer", "reason", "packets", "count"))
 
     def _from_texts(
-        self, rows_of: Callable[[Texts], list[Row]], names: Sequence[str], with_levels: bool = True
+        self, rows_of: Callable[[Texts], list[Row]], names: Sequence[str], only_these: bool = False
     ) -> pd.DataFrame:
-        """A table of what is in the texts of all runs: places, then these columns, then others."""
+        """A table of what is in the texts of all runs: places, then these columns, then others.
+
+        Of only these columns, also the levels are left out.
+        """
         import numpy as np
 
         blocks: list[pd.DataFrame] = []
@@ -415,14 +417,15 @@ class Results:
                 _numbers_of(each[places]) for each in (self._raw.runs.points, self._raw.runs.replications)
             )
             columns = self._place_columns(points, np.array([*map(len, made)]), replications)
-            if not with_levels:
+            if only_these:
                 columns = {name: columns[name] for name in ("point", "replication")}
-            for name in dict.fromkeys((*names, *(name for row in rows for name in row))):
+            others = () if only_these else (name for row in rows for name in row)
+            for name in dict.fromkeys((*names, *others)):
                 columns[name] = [row.get(name) for row in rows]
             blocks.append(_table_of(columns))
         if blocks:
             return _joined(blocks)
-        return _table([], (*(self._places if with_levels else ("point", "replication")), *names))
+        return _table([], (*(("point", "replication") if only_these else self._places), *names))
 
     @cached_property
     def failed(self) -> pd.DataFrame:

@@ -245,11 +245,11 @@ MOST_NOTES = 8
 
 def is_script(path: Path) -> bool:
     """Whether a file is a script of ns-2."""
-    from manetlab import ns2_script
+    from manetlab import file_kinds
     from manetlab.files import head_of
 
     try:
-        return ns2_script.is_script(head_of(path, "scenario file"))
+        return file_kinds.is_script(head_of(path, "scenario file"))
     except InputError:
         # Whoever reads it says what is wrong with it.
         return False
@@ -440,10 +440,10 @@ RECORD = together(
 
 def record_to(path: Path | None, described: dict[str, Any]) -> RecordTo | None:
     """What the options of `RECORD` ask for; takes those but the first out of ``described``."""
-    from manetlab.recording import RecordTo
-
     parts = {name: described.pop(f"record_{name}") for name in ("nodes", "flows", "kinds", "from", "until")}
     if path is not None:
+        from manetlab.recording import RecordTo
+
         times = {"from_s": parts.pop("from"), "until_s": parts.pop("until")}
         return RecordTo(path, **parts, **times)
     for name, value in parts.items():

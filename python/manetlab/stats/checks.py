@@ -25,7 +25,7 @@ def numbers(values: Iterable[float], where: str, least: int = 1) -> list[float]:
         wanted = f"{least} or more"
         hint = "were all replications left out?"
         raise InputError("there are not enough values", where, found, wanted, hint)
-    if all(type(value) is float and math.isfinite(value) for value in listed):
+    if {*map(type, listed)} <= {float} and all(map(math.isfinite, listed)):
         return listed
     return [_number(value, f"{where}: value {index}") for index, value in enumerate(listed)]
 

@@ -105,7 +105,7 @@ def deviation(values: Sequence[float]) -> float:
         # The mean of equal values may differ from them by its rounding.
         return 0.0
     mean = math.fsum(values) / len(values)
-    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
+    return math.sqrt(math.fsum([(value - mean) ** 2 for value in values]) / (len(values) - 1))
 
 
 def bootstrap_interval(
