@@ -20,7 +20,7 @@ LIMITS = {
     "papers/kept": (5, 4_350_000),
     "python": (206, 1_755_000),
     "tests": (157, 1_382_000),
-    "validation": (54, 692_000),
+    "validation": (55, 694_000),
     "viewer": (70, 460_000),
 }
 """The most files and bytes of a folder; of the whole repository under no name."""
