@@ -14,7 +14,7 @@ from typing import Any
 import click
 import pandas as pd
 
-from manetlab.campaign import Campaign
+from manetlab.campaign import Campaign, Results
 from manetlab.cli import options
 from manetlab.files import write_text
 from manetlab.scenario import Scenario
@@ -27,6 +27,7 @@ from studies.runs import with_code
 HERE = Path(__file__).parent
 CAMPAIGN, WORDS = HERE / "movement.toml", HERE / "movement-words.md"
 KEPT, LINKS = HERE / "kept" / "movement.parquet", HERE / "kept" / "movement-links.csv"
+LOSSES = HERE / "kept" / "movement-losses.csv"
 PAGE = Path("movement.md")
 PLACES = ["preset", "protocol"]
 MEASURES = ["cbr_delivery_fraction", "cbr_latency_mean_s", "normalised_routing_load", "hops_mean"]
@@ -42,6 +43,15 @@ MODELS: dict[str, str] = {
     "Manhattan": "manhattan",
     "groups of 10 within 100 m": "rpgm",
 }
+CAUSES: dict[str, tuple[str, ...]] = {
+    "no route": ("no-route",),
+    "waits too long": ("buffer-full", "buffer-timeout", "arp-hold-replaced", "arp-unresolved"),
+    "link fails": ("link-failure", "retry-limit"),
+    "queue full": ("queue-full",),
+    "circles": ("routing-loop", "ttl-expired"),
+    "every copy ends": ("already-seen",),
+}
+"""Reasons for drops, as the page sums them up."""
 
 
 @click.command()
@@ -52,9 +62,17 @@ def main(store: Path | None, docs: Path, jobs: int | None) -> None:
     """Run the campaign, look at links, and write the page."""
     if store is not None:
         pd.DataFrame(links()).to_csv(LINKS, index=False, float_format="%.6g")
-        runs = with_code(Campaign.load(CAMPAIGN).run(store, jobs=jobs))
-        runs[COLUMNS].to_parquet(KEPT, compression="zstd", index=False)
-    write_text(docs / PAGE, page(pd.read_parquet(KEPT), pd.read_csv(LINKS)))
+        results = Campaign.load(CAMPAIGN).run(store, jobs=jobs)
+        with_code(results)[COLUMNS].to_parquet(KEPT, compression="zstd", index=False)
+        losses(results).to_csv(LOSSES, index=False)
+    write_text(docs / PAGE, page(pd.read_parquet(KEPT), pd.read_csv(LINKS), pd.read_csv(LOSSES)))
+
+
+def losses(results: Results) -> pd.DataFrame:
+    """Why CBR packets end that never arrive: their number by place and reason, over all runs of a place."""
+    ends = results.end_counts
+    lost = ends[(ends["end"] == "lost") & (ends["packets"] == "cbr")]
+    return lost.groupby([*PLACES, "reason"], sort=False)["count"].sum().reset_index()
 
 
 def model_at(model: str, speed_mps: float) -> dict[str, Any]:
@@ -99,7 +117,7 @@ def looked_at(label: str, speed_mps: float | None, fields: dict[str, Any]) -> It
         }
 
 
-def page(runs: pd.DataFrame, seen: pd.DataFrame) -> str:
+def page(runs: pd.DataFrame, seen: pd.DataFrame, lost: pd.DataFrame) -> str:
     """The page, in Markdown."""
     said = words(WORDS)
     facts = {
@@ -107,12 +125,17 @@ def page(runs: pd.DataFrame, seen: pd.DataFrame) -> str:
         "replications": runs["replication"].nunique(),
         "minutes": f"{runs['cpu_time_s'].sum() / 60:.0f}",
         "seeds": SEEDS,
+        "protocols": runs["protocol"].nunique(),
+        "commit": ", ".join(sorted({code.split()[-1][:8] for code in runs["code"]})),
     }
     parts = [said["head"], said["links"].format(**facts), link_table(seen).to_markdown(), said["links read"]]
     parts += [said["presets"].format(**facts), preset_table(seen).to_markdown(), said["runs"].format(**facts)]
     parts += [
         table(runs, "CBR packets that arrive, %", "cbr_delivery_fraction", 100.0, True).to_markdown(),
         table(runs, "Mean delay of CBR packets, ms", "cbr_latency_mean_s", 1e3, False).to_markdown(),
+        said["causes"],
+        load_table(runs).to_markdown(),
+        *(loss_table(lost, preset).to_markdown() for preset in _all(runs, "preset")),
         said["reading"],
     ]
     return "\n\n".join(part.strip() for part in parts) + "\n"
@@ -194,6 +217,28 @@ def table(runs: pd.DataFrame, title: str, measure: str, scale: float, is_more_be
             text = f"{found.mean:.1f} ± {found.half_width:.1f}"
             cells.append(f"**{text}**" if protocol in best[preset] else text)
         made.add(protocol, *cells)
+    return made
+
+
+def load_table(runs: pd.DataFrame) -> Table:
+    """Routing packets for each CBR packet that arrives, by protocol and setting."""
+    presets = _all(runs, "preset")
+    made = Table("Routing packets sent for each packet that arrives", ("protocol", *presets))
+    for protocol in _all(runs, "protocol"):
+        cells = (_values(runs, preset, protocol, "normalised_routing_load") for preset in presets)
+        made.add(protocol, *(of_seeds(pd.Series(values), 1) for values in cells))
+    return made
+
+
+def loss_table(lost: pd.DataFrame, preset: str) -> Table:
+    """Why packets are lost in a setting, by protocol."""
+    made = Table(f"{preset}: why packets are lost, % of those lost", ("protocol", *CAUSES, "other"))
+    here = lost[lost["preset"] == preset]
+    for protocol in _all(lost, "protocol"):
+        counts = here[here["protocol"] == protocol].groupby("reason")["count"].sum()
+        of_causes = [counts.reindex(list(reasons), fill_value=0).sum() for reasons in CAUSES.values()]
+        shares = [*of_causes, counts.sum() - sum(of_causes)]
+        made.add(protocol, *(f"{100 * each / counts.sum():.0f}" for each in shares))
     return made
 
 
