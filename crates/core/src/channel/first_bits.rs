@@ -62,6 +62,9 @@ impl Channel {
         if self.batteries.is_some() {
             self.spend_on_hearing(clock, id);
         }
+        if self.utilisation.is_some() {
+            self.use_to_hear(id);
+        }
         if !template.to.is_broadcast() {
             let mut reached = self.index.arrivals(template.from.0, template.receive_m2);
             watch.addressee(id, || reached.find(|arrival| arrival.node == template.to.0));

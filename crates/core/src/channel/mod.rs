@@ -19,6 +19,7 @@ mod last_bits;
 #[cfg(test)]
 mod tests;
 mod transmission;
+mod utilisation;
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -34,6 +35,7 @@ use crate::wire::mac::{Body, Frame};
 use batteries::Batteries;
 use first_bits::FrameStart;
 use transmission::{Phase, Transmission};
+use utilisation::Utilisation;
 
 /// Who must act on the frame of a transmission, now. Small, so that it is returned in registers.
 #[derive(Clone, Copy, Debug)]
@@ -91,6 +93,8 @@ pub(crate) struct Channel {
     has_errors: bool,
     /// None where energy is not counted.
     batteries: Option<Box<Batteries>>,
+    /// None where no queue asks for it.
+    utilisation: Option<Box<Utilisation>>,
     /// Does routing listen to packets that are addressed to others?
     pub(crate) taps: bool,
     /// One for each node, by node. More, should a node transmit while another frame of its is still on the
@@ -150,6 +154,7 @@ impl Channel {
             bit_errors: bit_errors.map(Box::new),
             noise: noise.map(Box::new),
             batteries: Batteries::new(scenario, paths),
+            utilisation: Utilisation::new(scenario),
             taps: false,
             transmissions: Vec::with_capacity(nodes),
             free: Vec::new(),

@@ -1,18 +1,23 @@
 //! The interface queue between link layer and MAC: its limits, which packets go first, and which are dropped
-//! when it is full. Active management is in `red.rs`.
+//! when it is full. Active management is in `red.rs` and `neighbourhood.rs`.
 //! *Deviations*: 1 and 2 in docs/models/interface-queue-and-arp.md.
 
+mod neighbourhood;
 mod red;
 
 use std::collections::VecDeque;
 
 use crate::kernel::{Stream, Time};
 use crate::params::{choices, params};
+use crate::wire::congestion::Notification;
 use crate::wire::mac::Body;
 use crate::wire::tcp::Segment;
 use crate::wire::{Ecn, NodeId, Packet, Payload};
 
+use neighbourhood::Neighbourhood;
 use red::{Decision, Red};
+
+pub use neighbourhood::ChannelUse;
 
 choices! {
     /// Where routing packets stand in the queue.
@@ -37,6 +42,9 @@ choices! {
         /// Beside them some at random while its average length is above a threshold (Floyd and Jacobson
         /// 1993); packets whose transport understands marks are marked instead (RFC 3168 §5).
         Red = "red",
+        /// The same, by the utilisation of the channel and the node's part in it in place of the length of
+        /// the queue (Xu and others 2003).
+        NeighbourhoodRed = "neighbourhood-red",
     }
 }
 
@@ -62,6 +70,21 @@ params! {
         red_gentle: bool = true, "", "Floyd 2000; ns-2 gentle_";
         /// RED: in idle time the average decreases as if a packet had met an empty queue at this interval.
         red_idle_packet_ms: f64 = 4.0, "ms", "Floyd and Jacobson 1993 §4, s (500 bytes with RTS at 2 Mb/s)", [0.001, 1e4];
+        /// Neighbourhood RED: every how many ms a node looks at its channel.
+        nred_interval_ms: f64 = 100.0, "ms", "Xu et al. 2003, from memory", [1.0, 60_000.0];
+        /// Neighbourhood RED: the weight of the last interval in the average utilisation.
+        nred_weight: f64 = 0.2, "", "Xu et al. 2003, from memory", [1e-6, 1.0];
+        /// Neighbourhood RED: the average utilisation of the channel above which neighbours are told.
+        nred_min_threshold: f64 = 0.4, "", "assumed", [0.0, 0.99];
+        /// Neighbourhood RED: that at and above which the probability is `nred_max_p`.
+        nred_max_threshold: f64 = 0.96, "", "assumed", [0.01, 1.0];
+        /// Neighbourhood RED: the probability at the upper threshold, for who uses all of the channel alone.
+        nred_max_p: f64 = 0.14, "", "Xu et al. 2003, from memory", [0.0, 1.0];
+        /// Neighbourhood RED: the part of the channel that a node must send and receive itself to tell its
+        /// neighbours.
+        nred_own_use: f64 = 0.05, "", "assumed", [0.0, 1.0];
+        /// Neighbourhood RED: for how long what neighbours tell is believed.
+        nred_lifetime_ms: f64 = 200.0, "ms", "assumed: twice `nred_interval_ms`", [1.0, 60_000.0];
     }
 }
 
@@ -82,8 +105,37 @@ pub struct InterfaceQueue {
     waiting: VecDeque<Outgoing>,
     /// How many wait in each class.
     counts: [usize; 3],
-    /// With [`QueueDiscipline::Red`]. Apart, because it is large and mostly not there.
-    red: Option<Box<Red>>,
+    /// Apart, because it is large and mostly not there.
+    active: Option<Box<Active>>,
+}
+
+/// What manages a queue before it is full.
+enum Active {
+    Red(Red),
+    Neighbourhood(Neighbourhood),
+}
+
+impl Active {
+    fn new(params: &QueueParams, stream: Stream) -> Option<Box<Active>> {
+        Some(Box::new(match params.discipline {
+            QueueDiscipline::DropTail => return None,
+            QueueDiscipline::Red => Active::Red(Red::new(params, stream)),
+            QueueDiscipline::NeighbourhoodRed => Active::Neighbourhood(Neighbourhood::new(params, stream)),
+        }))
+    }
+
+    /// A packet arrives while `waiting` others wait; is it a routing packet with priority?
+    fn judge(&mut self, now: Time, waiting: usize, has_priority: bool) -> Decision {
+        match self {
+            Active::Red(red) if has_priority => {
+                red.end_idle(now);
+                Decision::Admit
+            }
+            Active::Neighbourhood(_) if has_priority => Decision::Admit,
+            Active::Red(red) => red.judge(now, waiting),
+            Active::Neighbourhood(detector) => detector.judge(now),
+        }
+    }
 }
 
 /// What becomes of a packet before it is known whether the queue has room.
@@ -105,14 +157,14 @@ const ACKS: usize = 1;
 const OTHERS: usize = 2;
 
 impl InterfaceQueue {
-    /// An empty queue; `stream` is for RED's draws.
+    /// An empty queue; `stream` is for the draws of its active management.
     pub fn new(params: &QueueParams, stream: Stream) -> InterfaceQueue {
         InterfaceQueue {
             limit: params.packets as usize,
             priority: params.routing_priority,
             waiting: VecDeque::new(),
             counts: [0; 3],
-            red: (params.discipline == QueueDiscipline::Red).then(|| Box::new(Red::new(params, stream))),
+            active: Active::new(params, stream),
         }
     }
 
@@ -120,12 +172,8 @@ impl InterfaceQueue {
     /// also if the packet can go straight to the MAC. Routing packets with priority are admitted always.
     pub fn admit(&mut self, now: Time, outgoing: &mut Outgoing) -> Admission {
         let class = self.class_of(&outgoing.body);
-        let Some(red) = &mut self.red else { return Admission::Admitted };
-        if class == ROUTING {
-            red.end_idle(now);
-            return Admission::Admitted;
-        }
-        match (red.judge(now, self.waiting.len()), &mut outgoing.body) {
+        let Some(active) = &mut self.active else { return Admission::Admitted };
+        match (active.judge(now, self.waiting.len(), class == ROUTING), &mut outgoing.body) {
             (Decision::Admit, _) => Admission::Admitted,
             (Decision::Notify, Body::Ip(packet)) if packet.ecn != Ecn::NotEct => {
                 packet.ecn = Ecn::Ce;
@@ -137,8 +185,32 @@ impl InterfaceQueue {
 
     /// The MAC is ready, and nothing waits.
     pub fn begin_idle(&mut self, now: Time) {
-        if let Some(red) = &mut self.red {
+        if let Some(Active::Red(red)) = self.active.as_deref_mut() {
             red.begin_idle(now);
+        }
+    }
+
+    /// When the queue wants to know how its node's channel was used; [`Time::NEVER`] if it does not.
+    pub fn next_timeout(&self) -> Time {
+        match self.active.as_deref() {
+            Some(Active::Neighbourhood(detector)) => detector.next_timeout(),
+            _ => Time::NEVER,
+        }
+    }
+
+    /// Its time has come: the channel was used so since this was called last. Returns what the node tells its
+    /// neighbours.
+    pub fn handle_timeout(&mut self, now: Time, used: ChannelUse) -> Option<Notification> {
+        match self.active.as_deref_mut() {
+            Some(Active::Neighbourhood(detector)) => detector.handle_timeout(now, used),
+            _ => None,
+        }
+    }
+
+    /// A neighbour tells of congestion.
+    pub fn handle_notification(&mut self, now: Time, notification: Notification) {
+        if let Some(Active::Neighbourhood(detector)) = self.active.as_deref_mut() {
+            detector.handle_notification(now, notification);
         }
     }
 

@@ -15,6 +15,40 @@ pub(super) enum Decision {
     Drop,
 }
 
+/// What spaces notices evenly (§5): `count`, the packets since the last one; none while none are to be given.
+#[derive(Default)]
+pub(super) struct Spacing(Option<u32>);
+
+impl Spacing {
+    /// No notices are to be given.
+    pub(super) fn end(&mut self) {
+        self.0 = None;
+    }
+
+    /// A notice has been given.
+    fn begin(&mut self) {
+        self.0 = Some(0);
+    }
+
+    /// Counts a packet, and says with what probability its sender learns of congestion (`p_a`).
+    pub(super) fn probability(&mut self, p_b: f64) -> f64 {
+        let count = self.0.map_or(0, |count| count + 1);
+        self.0 = Some(count);
+        let left = 1.0 - f64::from(count) * p_b;
+        if left > 0.0 { (p_b / left).min(1.0) } else { 1.0 }
+    }
+
+    /// Draws whether its sender learns of it.
+    pub(super) fn draw(&mut self, probability: f64, stream: &mut Stream) -> Decision {
+        if probability > 0.0 && stream.unit() < probability {
+            self.begin();
+            Decision::Notify
+        } else {
+            Decision::Admit
+        }
+    }
+}
+
 /// The detector of one queue.
 pub(super) struct Red {
     min_th: f64,
@@ -26,8 +60,7 @@ pub(super) struct Red {
     idle_packet: Span,
     /// The average number of packets that wait.
     avg: f64,
-    /// Packets since the last notice, none while the average is below `min_th`.
-    count: Option<u32>,
+    spacing: Spacing,
     /// Since when nothing waits and nothing is sent (`q_time`).
     idle_since: Option<Time>,
     stream: Stream,
@@ -43,7 +76,7 @@ impl Red {
             gentle: params.red_gentle,
             idle_packet: Span::from_secs(params.red_idle_packet_ms * 1e-3),
             avg: 0.0,
-            count: None,
+            spacing: Spacing::default(),
             idle_since: Some(Time::ZERO),
             stream,
         }
@@ -58,12 +91,7 @@ impl Red {
             self.idle_since = was_idle.then_some(now);
             return Decision::Drop;
         };
-        if probability > 0.0 && self.stream.unit() < probability {
-            self.count = Some(0);
-            Decision::Notify
-        } else {
-            Decision::Admit
-        }
+        self.spacing.draw(probability, &mut self.stream)
     }
 
     /// `avg`: a moving average over arrivals, which over idle time goes on as if small packets had met an
@@ -80,7 +108,7 @@ impl Red {
     /// must be dropped.
     fn notice_probability(&mut self) -> Option<f64> {
         let p_b = if self.avg < self.min_th {
-            self.count = None;
+            self.spacing.end();
             return Some(0.0);
         } else if self.avg < self.max_th {
             self.max_p * (self.avg - self.min_th) / (self.max_th - self.min_th)
@@ -88,13 +116,10 @@ impl Red {
             // Floyd 2000: from max_p at max_th to one at twice that.
             self.max_p + (1.0 - self.max_p) * (self.avg - self.max_th) / self.max_th
         } else {
-            self.count = Some(0);
+            self.spacing.begin();
             return None;
         };
-        let count = self.count.map_or(0, |count| count + 1);
-        self.count = Some(count);
-        let left = 1.0 - f64::from(count) * p_b;
-        Some(if left > 0.0 { (p_b / left).min(1.0) } else { 1.0 })
+        Some(self.spacing.probability(p_b))
     }
 
     /// The link sends again: the average has fallen over the idle time.
@@ -186,7 +211,7 @@ mod tests {
         // p_b = 0.05: intervals from 1 to 19.
         let mut red = busy(&params, 10.0);
         let (mut intervals, mut since) = ([0u32; 19], 0);
-        red.count = Some(0);
+        red.spacing.begin();
         while intervals.iter().sum::<u32>() < 19_000 {
             since += 1;
             if red.judge(Time::ZERO, 10) == Decision::Notify {

@@ -43,6 +43,7 @@ impl Network<'_> {
         if !self.is_absent(node) {
             self.meter.frame_sent(self.clock.now, &frame);
             self.channel.spend_on_sending(&mut self.clock, node, &frame);
+            self.channel.use_to_send(self.clock.now, node, &frame);
         }
         let id = self.channel.free_place(node).unwrap_or_else(|| {
             let slot = self.add_slot(Target::Air(self.channel.places()));

@@ -127,6 +127,8 @@ enum Target {
     Interceptor(u32),
     /// What throttles a node's flows.
     Throttle(u32),
+    /// Of a node: its interface queue, which looks at the channel.
+    Queue(u32),
     /// Of a node: its address resolution.
     Arp(u32),
     /// Of a node: its battery.
@@ -297,6 +299,7 @@ impl Network<'_> {
             Target::Warmup => "the end of the warm-up".to_owned(),
             Target::Interceptor(node) => format!("the interceptor of node {node}"),
             Target::Throttle(node) => format!("the throttle of node {node}"),
+            Target::Queue(node) => format!("the interface queue of node {node}"),
             Target::Arp(node) => format!("ARP at node {node}"),
             Target::Battery(node) => format!("the battery of node {node}"),
             Target::Crash(node) => format!("a crash of node {node}"),
@@ -327,6 +330,7 @@ impl Network<'_> {
             Target::Throttle(node) => {
                 self.with_throttle(node, |throttle, now, out| throttle.handle_timeout(now, out));
             }
+            Target::Queue(node) => self.look_at_channel(node),
             Target::Arp(node) => {
                 self.with_arp(node, self.arp_delay, |arp, now, actions| arp.handle_timeout(now, actions));
             }
@@ -488,7 +492,7 @@ impl Network<'_> {
         self.watch_queue(node);
         for outgoing in taken {
             if let Body::Ip(packet) = &outgoing.body
-                && packet.only_announces()
+                && packet.bypasses_routing()
             {
                 // It is not routing's, and stays.
                 self.enqueue(node, outgoing);

@@ -1,16 +1,18 @@
-//! What stands around routing, in networks that have such a thing: what each layer shows to interceptors and
-//! throttles, and what becomes of their actions. In other networks a packet's way asks once at each place
+//! What stands around routing, in networks that have such a thing: what each layer shows to interceptors,
+//! throttles and queues that look at the channel, and what becomes of their actions. In other networks a packet's way asks once at each place
 //! whether there is anything, and no more.
 
 use std::sync::Arc;
 
 use crate::drops::DropReason;
+use crate::ifq::QueueDiscipline;
 use crate::kernel::{Slot, Span, Time};
 use crate::observe::{Event, ShareLog};
 use crate::scenario::Scenario;
 use crate::stage::{Interceptor, InterceptorAction, Stages, Throttle, ThrottleAction};
+use crate::wire::congestion::Notification;
 use crate::wire::density::{Announcement, FlowKey};
-use crate::wire::{Ecn, NodeId, Packet, Payload};
+use crate::wire::{CustomMessage, Ecn, IP_HEADER_BYTES, NodeId, Packet, Payload};
 
 use super::delays::Delayed;
 use super::{Network, Target};
@@ -28,6 +30,11 @@ impl Network<'_> {
             let made = scenario.throttle(node);
             stages.throttles.extend(made.map(|made| (made, self.add_slot(Target::Throttle(node)))));
         }
+        if scenario.params.queue.discipline == QueueDiscipline::NeighbourhoodRed {
+            let headers = IP_HEADER_BYTES + scenario.params.network.udp_header_bytes;
+            stages.notification_bytes = headers + Notification::BYTES;
+            stages.detectors = (0..self.stations.len() as u32).map(|node| self.add_detector(node)).collect();
+        }
         if stages.is_empty() {
             return;
         }
@@ -36,6 +43,13 @@ impl Network<'_> {
             self.meter.shares = ShareLog::of_scenario(scenario);
         }
         self.stages = Some(Box::new(stages));
+    }
+
+    /// The slot of a queue that looks at the channel.
+    fn add_detector(&mut self, node: u32) -> Slot {
+        let slot = self.add_slot(Target::Queue(node));
+        self.clock.agenda.set(slot, self.stations[node as usize].queue.next_timeout());
+        slot
     }
 
     // Interceptors.
@@ -189,6 +203,31 @@ impl Network<'_> {
         }
     }
 
+    // Queues that look at the channel.
+
+    /// The node's queue learns how the channel was used, and may tell the neighbours of congestion.
+    pub(super) fn look_at_channel(&mut self, node: u32) {
+        let now = self.clock.now;
+        let used = self.channel.take_use(now, node);
+        let queue = &mut self.stations[node as usize].queue;
+        let told = queue.handle_timeout(now, used);
+        let due = queue.next_timeout();
+        if let Some(stages) = &self.stages {
+            self.clock.agenda.set(stages.detectors[node as usize], due);
+        }
+        let Some(notification) = told.filter(|_| !self.is_absent(node)) else { return };
+        let bytes = self.stages.as_ref().map_or(0, |stages| stages.notification_bytes);
+        let payload = Payload::Custom(CustomMessage::new(Notification::NAME, notification));
+        let packet = Packet::control(now, NodeId(node), NodeId::BROADCAST, 1, bytes, payload);
+        self.tell_neighbours(node, packet);
+    }
+
+    /// Sends a packet that is not routing's to all neighbours.
+    fn tell_neighbours(&mut self, node: u32, mut packet: Packet) {
+        self.number(&mut packet);
+        self.hold(Span::ZERO, Delayed::Down { node, packet, next_hop: NodeId::BROADCAST });
+    }
+
     // Packets that pass by, and what is announced with them.
 
     /// A packet comes up for routing: its announcement is taken off, and an interceptor may change it.
@@ -221,8 +260,11 @@ impl Network<'_> {
 
     /// A packet came from a neighbour; true if nothing of it is for routing.
     pub(super) fn show_received(&mut self, node: u32, packet: &Packet, from: NodeId) -> bool {
+        if let Some(notification) = packet.notification() {
+            self.stations[node as usize].queue.handle_notification(self.clock.now, notification);
+        }
         if !self.announces() {
-            return false;
+            return packet.bypasses_routing();
         }
         if let Some(announcement) = &packet.announcement {
             self.with_throttle(node, |throttle, now, out| {
@@ -231,7 +273,7 @@ impl Network<'_> {
         } else if let Some(flow) = self.flow_from_source(packet) {
             self.with_throttle(node, |throttle, now, out| throttle.handle_received(now, flow, from, out));
         }
-        packet.only_announces()
+        packet.bypasses_routing()
     }
 
     /// The flow of a packet that goes from the flow's source to its destination.
@@ -248,7 +290,6 @@ impl Network<'_> {
         let (src, dst) = (NodeId(node), NodeId::BROADCAST);
         let mut packet = Packet::control(self.clock.now, src, dst, 1, bytes, Payload::Nothing);
         packet.put_announcement(announcement);
-        self.number(&mut packet);
-        self.hold(Span::ZERO, Delayed::Down { node, packet, next_hop: dst });
+        self.tell_neighbours(node, packet);
     }
 }

@@ -1,7 +1,8 @@
 //! What ends a run, and what layers tell each other in one.
 
 use super::{Network, Options, RunError, Target, run};
-use crate::ifq::Outgoing;
+use crate::drops::DropReason;
+use crate::ifq::{Outgoing, QueueDiscipline};
 use crate::kernel::{Slot, Span, Streams, Time};
 use crate::mobility::Trajectory;
 use crate::mobility::waypoint::{self, WaypointParams};
@@ -184,4 +185,79 @@ fn among_breaking_links(kind: FlowKind, sender: &str) -> RunResult {
         movement,
     };
     run(&scenario, false).expect("it runs, and its books balance").result
+}
+
+/// Four nodes: 0 sends to 1, 100 m away; 2 decodes both, 3 only senses them. One packet, and its ACK.
+#[test]
+fn a_frame_keeps_the_channel_busy_for_all_who_sense_it_and_its_ack_for_those_who_decode_it() {
+    let mut scenario = with_neighbourhood_red(pair(), 0.0);
+    scenario.movement.extend([Trajectory::fixed(150.0, 0.0), Trajectory::fixed(400.0, 0.0)]);
+    scenario.params.mac.rts_threshold_bytes = 3000;
+    scenario.params.arp.enabled = false;
+    let mut network = Network::new(&scenario, Options::default(), None, None);
+    network.start();
+    let mut sent = Vec::new();
+    while let Some((time, slot)) = network.clock.agenda.pop()
+        && time < Time::from_secs(1.2)
+    {
+        network.clock.now = time;
+        let target = network.targets[slot.0 as usize];
+        if let (Target::Air(id), true) = (target, sent.len() < 2)
+            && let Some(frame) = network.channel.frame(id)
+            && sent.last() != Some(&frame.airtime)
+        {
+            sent.push(frame.airtime);
+        }
+        // The channel is looked at only below.
+        if !matches!(target, Target::Queue(_)) {
+            network.fire(target);
+        }
+    }
+    let [data, ack] = sent[..] else { panic!("a data frame and its ACK: {sent:?}") };
+    let now = network.clock.now;
+    let used: Vec<_> = (0..4).map(|node| network.channel.take_use(now, node)).collect();
+    let nanos = |span: Span| span.0 as i64;
+    let near = |found: Span, wanted: Span| (nanos(found) - nanos(wanted)).abs() < 2000;
+    for node in [0, 1] {
+        assert!(near(used[node].busy, data + ack) && near(used[node].own, data + ack), "{node}: {used:?}");
+    }
+    let sifs = Span::from_micros(10.0);
+    assert!(near(used[2].busy, data + sifs + ack), "the NAV: {used:?}");
+    assert!(near(used[3].busy, data + ack), "{used:?}");
+    assert_eq!((used[2].own, used[3].own), (Span::ZERO, Span::ZERO));
+    assert_eq!(network.channel.take_use(now, 0).busy, Span::ZERO, "it has been told");
+}
+
+/// With a flow that asks for more than the channel carries.
+fn with_neighbourhood_red(mut scenario: Scenario, max_p: f64) -> Scenario {
+    scenario.params.queue.discipline = QueueDiscipline::NeighbourhoodRed;
+    scenario.params.queue.nred_max_p = max_p;
+    scenario
+}
+
+#[test]
+fn a_neighbourhood_without_a_probability_is_a_plain_queue_and_with_one_it_tells_and_drops() {
+    let mut plain = pair();
+    let second = Flow { src: 1, dst: 0, ..plain.flows[0].clone() };
+    plain.flows.push(second);
+    for flow in &mut plain.flows {
+        flow.kind = FlowKind::Cbr { bytes: 512, interval_s: 0.003, random: false, max_packets: None };
+    }
+    let result = |scenario: &Scenario| run(scenario, false).expect("it runs, and its books balance").result;
+    let drop_tail = result(&plain);
+    let unwilling = result(&with_neighbourhood_red(plain.clone(), 0.0));
+    assert_eq!(unwilling.result_hash, drop_tail.result_hash);
+    let early = |result: &RunResult| {
+        result.drops.iter().find(|drop| drop.reason == DropReason::EarlyDrop).map_or(0, |drop| drop.count)
+    };
+    assert_eq!((early(&drop_tail), early(&unwilling)), (0, 0));
+    // Both are told 0.2 over a utilisation near 1, and each uses all of the channel: it sends or it receives.
+    let willing = result(&with_neighbourhood_red(plain, 0.2));
+    let made: u64 = 2 * 3000;
+    let share = early(&willing) as f64 / made as f64;
+    // Evenly spaced over 1 to 1/p packets, drops are 2 / (1 + 1/p) of all: a third.
+    assert!((0.25..0.36).contains(&share), "{share}");
+    // Each lets the other tell for as long as it believes it.
+    let told = willing.totals.routing_packets_per_s;
+    assert!(told > 3.0, "{told}");
 }

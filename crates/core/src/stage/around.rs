@@ -1,5 +1,5 @@
 //! What stands around routing at all nodes of a network: every node's interceptor and throttle, with their
-//! slots in the event queue.
+//! slots in the event queue, and those of interface queues that look at the channel.
 
 use super::{Interceptor, Throttle};
 use crate::kernel::Slot;
@@ -14,12 +14,16 @@ pub(crate) struct Stages {
     pub(crate) throttles: Vec<(Throttle, Slot)>,
     /// Bytes of headers of packets in which nodes announce the flows that they carry; none if they do not.
     pub(crate) announcement_headers: Option<u32>,
+    /// The slots of interface queues that look at the channel, by node; empty where none does.
+    pub(crate) detectors: Vec<Slot>,
+    /// Bytes of a packet in which a node tells of congestion.
+    pub(crate) notification_bytes: u32,
 }
 
 impl Stages {
     /// Does nothing stand around routing?
     pub(crate) fn is_empty(&self) -> bool {
-        self.interceptors.is_empty() && self.throttles.is_empty()
+        self.interceptors.is_empty() && self.throttles.is_empty() && self.detectors.is_empty()
     }
 
     /// The node's interceptor, and its slot.

@@ -17,6 +17,7 @@ pub mod arp;
 pub mod babel;
 pub mod batman;
 pub mod cedar;
+pub mod congestion;
 mod custom;
 pub mod density;
 pub mod dsdv;

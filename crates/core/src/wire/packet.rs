@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::congestion::Notification;
 use super::custom::{CustomHeader, CustomMessage};
 use super::density::Announcement;
 use super::ids::{ConnectionId, FlowId, NodeId};
@@ -231,6 +232,19 @@ impl Packet {
     /// Does it carry nothing but an announcement?
     pub fn only_announces(&self) -> bool {
         self.announcement.is_some() && self.payload == Payload::Nothing && self.routing_header.is_none()
+    }
+
+    /// What it tells of congestion, if that is what it is for.
+    pub fn notification(&self) -> Option<Notification> {
+        match &self.payload {
+            Payload::Custom(message) => message.content().copied(),
+            _ => None,
+        }
+    }
+
+    /// Is it for what stands around routing, and not for routing?
+    pub fn bypasses_routing(&self) -> bool {
+        self.only_announces() || self.notification().is_some()
     }
 
     /// Its DSR options header, if it has one.
