@@ -49,6 +49,7 @@ def test_a_node_that_is_down_from_the_start_is_as_one_that_is_out_of_range() -> 
         "abr",
         "zrp",
         "cedar",
+        "rip",
         "lunar",
         "flooding",
         "static",
@@ -165,7 +166,7 @@ def test_failures_that_cannot_be_are_told(failure: dict[str, Any], told: str) ->
 
 PROTOCOLS = (
     *("aodv", "dsdv", "dsr", "tsr", "adv", "olsr", "babel", "batman", "dymo", "tora", "ssa", "abr", "zrp"),
-    *("cedar", "lunar", "flooding", "static"),
+    *("cedar", "rip", "lunar", "flooding", "static"),
 )
 
 

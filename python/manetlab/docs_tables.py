@@ -36,6 +36,7 @@ SECTIONS = {
     "zrp": ("ZRP", "models/zrp.md"),
     "batman": ("B.A.T.M.A.N. IV", "models/batman.md"),
     "cedar": ("CEDAR", "models/cedar.md"),
+    "rip": ("RIP", "models/rip.md"),
     "flooding": ("Flooding", "models/flooding.md"),
     "adp": ("ADP, at both ends", "models/adp.md"),
     "psp": ("PSP, at both ends", "models/psp.md"),

@@ -99,8 +99,8 @@ class Scenario(InputTable):
         "The number of the replication, part of every stream's name.", 0, LARGEST_SEED, 0
     )
     routing: str = text(
-        "aodv, dsdv, dsr, tsr, adv, lunar, olsr, babel, batman, dymo, tora, ssa, abr, zrp, cedar, flooding "
-        "or static; PROTOCOL:SET names a parameter set. A protocol in Python is given as its class, a "
+        "aodv, dsdv, dsr, tsr, adv, lunar, olsr, babel, batman, dymo, tora, ssa, abr, zrp, cedar, rip, "
+        "flooding or static; PROTOCOL:SET names a parameter set. A protocol in Python is given as its class, a "
         "subclass of manetlab.Routing, or as python:module.Class.",
         "aodv",
     )
@@ -140,6 +140,7 @@ class Scenario(InputTable):
     zrp: Section = section("Changed parameters of ZRP.", {})
     batman: Section = section("Changed parameters of B.A.T.M.A.N. IV.", {})
     cedar: Section = section("Changed parameters of CEDAR.", {})
+    rip: Section = section("Changed parameters of RIP.", {})
     flooding: Section = section("Changed parameters of flooding.", {})
     python: Section = section("Parameters of a protocol in Python: keyword arguments of its class.", {})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 _OWN = "`manetlab docs add-a-routing-protocol` shows how to add one"
-_PROACTIVE = f"olsr, babel, batman and dsdv are proactive too; {_OWN}"
+_PROACTIVE = f"olsr, babel, batman, dsdv and rip are proactive too; {_OWN}"
 _ON_DEMAND = f"aodv, dsr, dymo, tora and zrp find routes on demand; {_OWN}"
 _GEOGRAPHIC = f"python:manetlab.examples.greedy.Greedy forwards by position; {_OWN}"
 _SENDER = "`manetlab list senders` lists the TCP senders"

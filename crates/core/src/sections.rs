@@ -221,6 +221,8 @@ sections! {
         Zrp = "zrp" in zrp: ZrpParams,
         /// Core-Extraction Distributed Ad hoc Routing, without bandwidth.
         Cedar = "cedar" in cedar: CedarParams,
+        /// Routing Information Protocol: distributed Bellman-Ford, which counts to infinity.
+        Rip = "rip" in rip: RipParams with sets,
         /// Every packet by every node, once.
         Flooding = "flooding" in flooding: FloodingParams,
     }

@@ -7,7 +7,7 @@ use manetlab_core::wire::aodv::Message as AodvMessage;
 use manetlab_core::wire::batman::Form;
 use manetlab_core::wire::{NodeId, Packet, Payload};
 use manetlab_wire_formats::own::{self, lunar};
-use manetlab_wire_formats::{Malformed, aodv, babel, batman, dsr, olsr};
+use manetlab_wire_formats::{Malformed, aodv, babel, batman, dsr, olsr, rip};
 
 /// What is wrong with a message after it has been bytes; none if it says the same as before.
 pub fn fault(sender: NodeId, packet: &Packet) -> Option<String> {
@@ -44,6 +44,7 @@ pub fn fault(sender: NodeId, packet: &Packet) -> Option<String> {
             let bytes = encoded(|out| own::cedar::encode(message, out));
             compare(&**message, &bytes, own::cedar::decode)
         }
+        Payload::Rip(message) => compare(message, &encoded(|out| rip::encode(message, out)), rip::decode),
         Payload::Dsdv(update) => {
             compare(update, &encoded(|out| own::dsdv::encode(update, out)), own::dsdv::decode)
         }

@@ -63,6 +63,8 @@ const LONE_FLOW: &str = "Nobody makes updates for a flow that is cut off and alo
 const REVERSED: &str = "Heights are made by whoever answers first, and no height is a count of hops.";
 const UNTOLD: &str = "A node whose links were reversed sends packets back before its neighbours know.";
 const CORE_PATHS: &str = "Routes follow the core path, which is as long as the core makes it.";
+const UNNUMBERED: &str =
+    "Routes have no numbers: when one is lost, a node takes what a third still tells, which may lead back.";
 const FIXED: &str = "Routes never change.";
 
 /// The terms of a parameter set.
@@ -125,6 +127,7 @@ pub fn terms(subject: &Subject) -> Terms {
             on_demand(120.0).but(&[Shortest], FIRST_COPY).but(&[NoReturn, NoCircle, SafeRestart], UNEQUAL)
         }
         (RoutingKind::Cedar, _) => cedar(),
+        (RoutingKind::Rip, set) => rip(set),
         (RoutingKind::Flooding, _) => on_demand(120.0).but(&[Shortest], FIRST_COPY),
         (RoutingKind::Static, _) => unasked(2.0, 2.0, 10.0).but(&[Change, Partition, Forgets], FIXED),
         (RoutingKind::Custom, _) => on_demand(120.0),
@@ -161,6 +164,18 @@ fn aodv(set: &str) -> Terms {
 fn cedar() -> Terms {
     use Promise::{NoCircle, SafeRestart, Shortest};
     on_demand(120.0).but(&[Shortest], CORE_PATHS).but(&[NoCircle, SafeRestart], SOURCE_ROUTES)
+}
+
+fn rip(set: &str) -> Terms {
+    use Promise::{NoCircle, NoReturn, SafeRestart};
+    // Metric 15 is the longest route, and a neighbour has 2.
+    let horizon = 14;
+    // A route times out, and circles of more than two count to infinity, each step by a triggered update.
+    let terms = match set {
+        "quick" => Terms { horizon, ..unasked(30.0, 60.0, 60.0) },
+        _ => Terms { horizon, ..unasked(120.0, 500.0, 600.0) },
+    };
+    terms.but(&[NoReturn, NoCircle, SafeRestart], UNNUMBERED)
 }
 
 fn on_demand(forgotten_s: f64) -> Terms {

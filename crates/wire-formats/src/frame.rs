@@ -26,8 +26,10 @@ use manetlab_core::wire::{
 use crate::conversation::Conversation;
 use crate::ipv4::protocol;
 use crate::tcp::{Door, Flags, Options};
-use crate::udp::{AODV_PORT, BABEL_PORT, BATMAN_PORT, DYMO_PORT, OLSR_PORT, Ports, RTCP_PORT, RTP_PORT};
-use crate::{aodv, arp, babel, batman, dot11, dsr, ipv4, llc, olsr, own, radiotap, tcp, udp};
+use crate::udp::{
+    AODV_PORT, BABEL_PORT, BATMAN_PORT, DYMO_PORT, OLSR_PORT, Ports, RIP_PORT, RTCP_PORT, RTP_PORT,
+};
+use crate::{aodv, arp, babel, batman, dot11, dsr, ipv4, llc, olsr, own, radiotap, rip, tcp, udp};
 
 /// The first of the ports that flows have, and how many there are (RFC 6335 §6: dynamic ports).
 const FIRST_PORT: u16 = 49_152;
@@ -242,6 +244,10 @@ impl Encoder {
                 let ports = Ports { src: DYMO_PORT, dst: DYMO_PORT };
                 udp::encode(src, dst, ports, out, |out| own::dymo::encode(message, out));
             }
+            Payload::Rip(message) => {
+                let ports = Ports { src: RIP_PORT, dst: RIP_PORT };
+                udp::encode(src, dst, ports, out, |out| rip::encode(message, out));
+            }
             Payload::Tora(content) => own::tora::encode(content, out),
             Payload::Nothing | Payload::Lunar(_) => {}
             Payload::Adv(message) => own::adv::encode(message, out),
@@ -378,7 +384,8 @@ fn protocol_of(payload: &Payload) -> u8 {
         | Payload::Olsr(_)
         | Payload::Babel(_)
         | Payload::Batman(_)
-        | Payload::Dymo(_) => protocol::UDP,
+        | Payload::Dymo(_)
+        | Payload::Rip(_) => protocol::UDP,
         Payload::Nothing | Payload::Lunar(_) => protocol::NONE,
         Payload::Tcp(..)
         | Payload::Adp(..)

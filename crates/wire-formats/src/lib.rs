@@ -26,6 +26,7 @@ pub mod own;
 pub mod pcapng;
 pub mod radiotap;
 mod reader;
+pub mod rip;
 pub mod rtp;
 pub mod stack;
 pub mod tcp;

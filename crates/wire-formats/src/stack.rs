@@ -8,11 +8,14 @@ use manetlab_core::wire::batman::{Packet as BatmanPacket, Unicast};
 use manetlab_core::wire::cedar;
 use manetlab_core::wire::dymo;
 use manetlab_core::wire::olsr;
+use manetlab_core::wire::rip;
 use manetlab_core::wire::rtp;
 
 use crate::ipv4::protocol;
 use crate::reader::Malformed;
-use crate::udp::{AODV_PORT, BABEL_PORT, BATMAN_PORT, DYMO_PORT, OLSR_PORT, Ports, RTCP_PORT, RTP_PORT};
+use crate::udp::{
+    AODV_PORT, BABEL_PORT, BATMAN_PORT, DYMO_PORT, OLSR_PORT, Ports, RIP_PORT, RTCP_PORT, RTP_PORT,
+};
 use crate::{arp, batman, dot11, dsr, ipv4, llc, own, tcp, udp};
 
 /// What a frame carries.
@@ -64,6 +67,8 @@ pub enum Payload<'a> {
     Batman(BatmanPacket),
     /// A message of DYMO.
     Dymo(dymo::Message),
+    /// A message of RIP.
+    Rip(rip::Message),
     /// Any other UDP datagram.
     Udp(Ports, &'a [u8]),
     /// A message in a format of this project's own.
@@ -146,6 +151,8 @@ fn decode_payload(src: NodeId, dst: NodeId, next: u8, bytes: &[u8]) -> Result<Pa
                 own::dymo::decode(content).map(Payload::Dymo)
             } else if ports.dst == OLSR_PORT {
                 crate::olsr::decode(content).map(Payload::Olsr)
+            } else if ports.dst == RIP_PORT {
+                crate::rip::decode(content).map(Payload::Rip)
             } else if ports.dst == RTCP_PORT || ports.src == RTCP_PORT {
                 crate::rtp::decode_rtcp(content).map(|(_, report)| Payload::Rtcp(ports, report))
             } else if ports.dst == RTP_PORT {

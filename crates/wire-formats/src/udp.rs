@@ -16,6 +16,8 @@ pub const BATMAN_PORT: u16 = 4305;
 pub const DYMO_PORT: u16 = 653;
 /// Port of OLSR (RFC 3626 §3.1).
 pub const OLSR_PORT: u16 = 698;
+/// Port of RIP (RFC 2453 §3.6).
+pub const RIP_PORT: u16 = 520;
 /// Port of RTP, and of RTCP after it (RFC 3551 §8).
 pub const RTP_PORT: u16 = 5004;
 /// Port of RTCP.

@@ -7,7 +7,7 @@ use manetlab_core::wire::dsr::{FlowMark, Header, LinkError, Request, Route, Unkn
 use manetlab_core::wire::tcp::SegmentRanges;
 use manetlab_core::wire::{
     ConnectionId, Ecn, FlowId, NodeId, abr, adp, adv, aodv, babel, batman, cedar, dsdv, dymo, lunar, olsr,
-    psp, rtp, ssa, tora, tsr,
+    psp, rip, rtp, ssa, tora, tsr,
 };
 use manetlab_wire_formats::address::{self, LAST_NODE};
 use manetlab_wire_formats::tcp::{Door, Flags, Options};
@@ -360,6 +360,14 @@ fn batman_packet() -> impl Strategy<Value = batman::Packet> {
     })
 }
 
+fn rip_message() -> impl Strategy<Value = rip::Message> {
+    use rip::{Entry, INFINITY, MAX_ENTRIES, Message};
+    let entry = (node(), proptest::option::of(node()), 1..=INFINITY)
+        .prop_map(|(dst, next_hop, metric)| Entry { dst, next_hop, metric });
+    let response = vec(entry, 0..=MAX_ENTRIES).prop_map(|entries| Message::Response(entries.into()));
+    prop_oneof![Just(Message::Request), response]
+}
+
 fn babel_packet() -> impl Strategy<Value = babel::Packet> {
     use babel::{INFINITY, Tlv};
     let hello = any::<(u16, u16)>().prop_map(|(seqno, interval)| Tlv::Hello { seqno, interval });
@@ -617,6 +625,17 @@ proptest! {
     }
 
     #[test]
+    fn rip_messages_come_back(message in rip_message(), place in any::<prop::sample::Index>(), with in any::<u8>()) {
+        let mut bytes = encoded(|out| manetlab_wire_formats::rip::encode(&message, out));
+        prop_assert_eq!(bytes.len() as u32, message.bytes());
+        prop_assert_eq!(manetlab_wire_formats::rip::decode(&bytes), Ok(message));
+        let place = place.index(bytes.len());
+        bytes[place] = with;
+        let _ = manetlab_wire_formats::rip::decode(&bytes);
+        let _ = manetlab_wire_formats::rip::decode(&bytes[..place]);
+    }
+
+    #[test]
     fn batman_packets_come_back(packet in batman_packet(), ttl in any::<u8>(), dst in node(), rest in vec(any::<u8>(), 0..9)) {
         use manetlab_wire_formats::batman::{Decoded, decode, decode_daemon, encode, encode_unicast};
         let bytes = encoded(|out| encode(&packet, out));
@@ -644,6 +663,7 @@ proptest! {
         let _ = manetlab_wire_formats::olsr::decode(&bytes);
         let _ = manetlab_wire_formats::babel::decode(&bytes);
         let _ = manetlab_wire_formats::batman::decode(&bytes);
+        let _ = manetlab_wire_formats::rip::decode(&bytes);
         let _ = manetlab_wire_formats::batman::decode_daemon(&bytes);
         let _ = own::decode(&bytes);
         let _ = own::lunar::decode(&bytes);

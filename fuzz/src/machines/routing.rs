@@ -12,8 +12,8 @@ use manetlab_core::wire::tcp::{AckSigns, SackBlocks, Segment};
 use manetlab_core::wire::{
     Ecn, FlowId, IP_HEADER_BYTES, NodeId, Packet, Payload, RoutingHeader, abr as abr_wire, adv as adv_wire,
     aodv as aodv_wire, babel as babel_wire, batman as batman_wire, cedar as cedar_wire, dsdv as dsdv_wire,
-    dsr as dsr_wire, dymo as dymo_wire, lunar as lunar_wire, olsr as olsr_wire, ssa as ssa_wire,
-    tora as tora_wire, tsr as tsr_wire,
+    dsr as dsr_wire, dymo as dymo_wire, lunar as lunar_wire, olsr as olsr_wire, rip as rip_wire,
+    ssa as ssa_wire, tora as tora_wire, tsr as tsr_wire,
 };
 
 use super::input::{Input, ME, NODES};
@@ -346,6 +346,7 @@ impl Bench {
                 }
                 Some(Payload::Cedar(Arc::new(cedar_message(input))))
             }
+            RoutingKind::Rip => Some(Payload::Rip(rip_message(input))),
             // Others have no messages, or those of `Payload::Custom`, which only they themselves make.
             _ => None,
         };
@@ -603,6 +604,18 @@ fn cedar_message(input: &mut Input<'_>) -> cedar_wire::Message {
         _ => (0..input.below(4)).map(|_| nodes(input)).collect(),
     };
     Message { to, content }
+}
+
+fn rip_message(input: &mut Input<'_>) -> rip_wire::Message {
+    if input.once_in(8) {
+        return rip_wire::Message::Request;
+    }
+    let entry = |input: &mut Input<'_>| rip_wire::Entry {
+        dst: input.node(),
+        next_hop: input.once_in(2).then(|| input.node()),
+        metric: input.byte() % 20,
+    };
+    rip_wire::Message::Response((0..input.below(6)).map(|_| entry(input)).collect())
 }
 
 fn babel_packet(input: &mut Input<'_>) -> babel_wire::Packet {

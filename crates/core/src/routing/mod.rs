@@ -31,6 +31,7 @@ mod place;
 #[cfg(test)]
 mod probe;
 mod relay;
+pub mod rip;
 mod seen;
 pub mod ssa;
 mod static_routes;

@@ -30,6 +30,7 @@ pub mod mac;
 pub mod olsr;
 mod packet;
 pub mod psp;
+pub mod rip;
 pub mod rtp;
 pub mod ssa;
 pub mod tcp;

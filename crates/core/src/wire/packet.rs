@@ -8,7 +8,7 @@ use super::density::Announcement;
 use super::ids::{ConnectionId, FlowId, NodeId};
 use super::udp::Datagram;
 use super::{
-    abr, adp, adv, aodv, babel, batman, cedar, dsdv, dsr, dymo, lunar, olsr, psp, rtp, ssa, tcp, tora,
+    abr, adp, adv, aodv, babel, batman, cedar, dsdv, dsr, dymo, lunar, olsr, psp, rip, rtp, ssa, tcp, tora,
 };
 use crate::kernel::Time;
 
@@ -176,6 +176,8 @@ pub enum Payload {
     Abr(abr::Message),
     /// A message of CEDAR.
     Cedar(Arc<cedar::Message>),
+    /// A message of RIP.
+    Rip(rip::Message),
     /// A message that only its protocol understands.
     Custom(CustomMessage),
 }
@@ -303,6 +305,7 @@ impl Packet {
             Payload::Ssa(message) => message.name(),
             Payload::Abr(message) => message.name(),
             Payload::Cedar(message) => message.name(),
+            Payload::Rip(message) => message.name(),
             Payload::Custom(message) => message.name,
         }
     }
