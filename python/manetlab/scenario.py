@@ -100,8 +100,8 @@ class Scenario(InputTable):
     )
     routing: str = text(
         "aodv, dsdv, dsr, tsr, adv, lunar, olsr, babel, batman, dymo, tora, ssa, abr, zrp, cedar, rip, "
-        "flooding or static; PROTOCOL:SET names a parameter set. A protocol in Python is given as its class, a "
-        "subclass of manetlab.Routing, or as python:module.Class.",
+        "flooding or static; PROTOCOL:SET names a parameter set. A protocol in Python is given as its class, "
+        "a subclass of manetlab.Routing, or as python:module.Class.",
         "aodv",
     )
     # What the standards say. Nobody is given ns-2's departures from them without asking for them by name.

@@ -234,8 +234,8 @@ mod tests {
         assert_eq!(detector.believed(ms(450)), 0.0);
     }
 
-    /// Told 0.5, nodes that use 0.2 and 0.4 of the channel drop with 0.1 and 0.2: the gaps are uniform from 1 to
-    /// 9 and 4.
+    /// Told 0.5, nodes that use 0.2 and 0.4 of the channel drop with 0.1 and 0.2: the gaps are uniform from 1
+    /// to 9 and 4.
     #[test]
     fn nodes_drop_by_their_own_use_of_the_channel() {
         for (own, longest) in [(20, 9), (40, 4)] {

@@ -1,6 +1,6 @@
-//! What stands around routing, in networks that have such a thing: what each layer shows to interceptors,
-//! throttles and queues that look at the channel, and what becomes of their actions. In other networks a packet's way asks once at each place
-//! whether there is anything, and no more.
+//! What stands around routing, in networks that have such a thing: what layers show to interceptors,
+//! throttles and queues that look at the channel, and what becomes of their actions. In other networks a
+//! packet's way asks once at each place whether there is anything, and no more.
 
 use std::sync::Arc;
 

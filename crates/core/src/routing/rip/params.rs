@@ -26,13 +26,13 @@ params! {
         timeout_s: f64 = 180.0, "s", "RFC 2453 §3.8", [0.1, 1e5];
         /// How long a lost route is told as such before it is deleted.
         garbage_s: f64 = 120.0, "s", "RFC 2453 §3.8", [0.0, 1e5];
-        /// Least time between a triggered update and the next one, drawn for each.
+        /// Minimum time between a triggered update and the next one, drawn for each.
         triggered_min_s: f64 = 1.0, "s", "RFC 2453 §3.10.1", [0.0, 1e4];
-        /// The greatest such time.
+        /// The maximum of it.
         triggered_max_s: f64 = 5.0, "s", "RFC 2453 §3.10.1", [0.0, 1e4];
         /// Does a change of a route trigger an update? Off: it waits for the next regular one.
         triggered_updates: bool = true, "", "RFC 2453 §3.4.4";
-        /// What a neighbour is told of routes that go over itself.
+        /// What an update says to a neighbour about the routes over that neighbour.
         split_horizon: SplitHorizon = SplitHorizon::PoisonedReverse, "", "RFC 2453 §3.4.3";
         /// Ask all neighbours for their tables at the start.
         asks_at_start: bool = true, "", "RFC 2453 §3.9.1";

@@ -217,8 +217,8 @@ fn poison_ends_a_circle_of_two_at_once_and_silence_does_not() {
     }
 }
 
-/// What 3 sends to 0 over a chain of four after the link to 0 has gone: packets go back and forth while 1 and 2
-/// count, if nothing keeps them from it. The RFC's triggered updates are off: they win most such races.
+/// What 3 sends to 0 over a chain of four after the link to 0 has gone: packets go back and forth while 1 and
+/// 2 count, if nothing keeps them from it. The RFC's triggered updates are off: they win most such races.
 #[test]
 fn packets_circle_while_a_chain_counts() {
     let circled = |split_horizon: SplitHorizon| {
