@@ -21,6 +21,8 @@
 #   make man        write the man pages to out/man/man1; MANPATH=out/man man manetlab-run
 #   make site       build the documentation as a site, with the reference of the Python interface, in out/site/html
 #   make wheel      write a source distribution, and the abi3 wheel that is built from it, to dist
+#   make wheels     write wheels for glibc 2.28 to dist, for x86-64 and aarch64, and run the goldens with both (installs
+#                   zig from PyPI; needs rustup, and apt and Debian's qemu-user-static for aarch64)
 #   make slurm      run a campaign on a SLURM brought up for it (as root, with Debian's munge and slurm-wlm)
 #   make sumo       run SUMO 1.28 (150 MB from PyPI) and compare the movement that is read with its positions
 #   make fuzz       run the property tests with a new seed (or FUZZ_SEED); fuzz readers, state machines, stores and a
@@ -45,6 +47,7 @@ CARGO_DENY := 0.20.2
 CARGO_FUZZ := 0.13.2
 PIP_AUDIT := 2.10.1
 PIP_TOOLS := 7.6.2
+ZIG := 0.17.1
 PYTHON_LOCKS := requirements.lock packaging/site/requirements.lock
 # Inputs of each target, instead of the time.
 FUZZ_RUNS ?=
@@ -69,7 +72,7 @@ PAGES := out/pages
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: rust mutants viewer-tests engine aarch64 sumo build test rust-tests wasm lint fmt demo bench validate reproduce reproduce-quick papers-pages golden docs viewer lock man site wheel slurm audit fuzz torture harness clean
+.PHONY: rust mutants viewer-tests engine aarch64 sumo build test rust-tests wasm lint fmt demo bench validate reproduce reproduce-quick papers-pages golden docs viewer lock man site wheel wheels slurm audit fuzz torture harness clean
 
 build: $(BUILT)
 
@@ -232,6 +235,19 @@ wheel: build
 	@rm -rf dist
 	packaging/engine.sh
 	packaging/wheel.sh dist --release --compatibility manylinux_2_34 --sdist
+
+# Zig links against the symbols of an older glibc, and for another processor, without images of older systems.
+wheels: build
+	@test -x target/tools/zig/ziglang/zig || \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check --target target/tools/zig ziglang==$(ZIG)
+	@rm -rf dist
+	packaging/engine.sh
+	for processor in x86_64 aarch64; do \
+		rustup --quiet target add $$processor-unknown-linux-gnu && \
+		CARGO_ZIGBUILD_ZIG_PATH="$(abspath target/tools/zig/ziglang/zig)" packaging/wheel.sh dist --release \
+			--zig --target $$processor-unknown-linux-gnu --compatibility manylinux_2_28 || exit 1; \
+	done
+	$(BIN)/python -m tests.foreign_wheel dist/*.whl
 
 slurm: build
 	$(BIN)/python -m tests.slurm
