@@ -1,7 +1,8 @@
 """Wheels for older systems and other processors (``make wheels``): ``python -m tests.foreign_wheel WHEEL…``.
 
-A wheel may need no newer symbol of glibc than its name says. All goldens are run with what it contains, by this Python, or
-for aarch64 by Debian's, which is emulated (qemu-user-static); a result hash that differs ends it with 1.
+A wheel may need no newer symbol of glibc than its name says. All goldens are run with what it contains, by
+this Python, or for aarch64 by Debian's, which is emulated (qemu-user-static). It ends with 1 if a result hash
+differs.
 """
 
 import json
@@ -69,7 +70,7 @@ def emulated_python() -> list[str]:
 
 
 def checked(wheel: Path) -> bool:
-    """Says what a wheel asks of glibc and how many goldens have their hashes; whether both are as promised."""
+    """Whether a wheel asks of glibc what its name promises, and all goldens have their hashes; says both."""
     is_foreign = wheel.stem.endswith("aarch64")
     with tempfile.TemporaryDirectory() as folder, ZipFile(wheel) as archive:
         archive.extractall(folder)
@@ -89,4 +90,5 @@ def checked(wheel: Path) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(int(not all([checked(Path(each).resolve()) for each in sys.argv[1:]])))
+    verdicts = [checked(Path(each).resolve()) for each in sys.argv[1:]]
+    sys.exit(int(not all(verdicts)))

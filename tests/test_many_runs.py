@@ -51,6 +51,60 @@ def test_tables_do_not_depend_on_the_blocks_they_are_made_of(
         pd.testing.assert_frame_equal(getattr(in_blocks, name), getattr(whole, name))
 
 
+def test_parts_of_tables_are_the_tables_with_the_same_types(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Some runs have columns that others lack, numbers where these have none, and levels of two types.
+    loads = [
+        {"label": 1, "fields": {"traffic.random": {"tcp": 1}}},
+        {"label": "both", "fields": {"traffic.random": {"tcp": 1, "cbr": 1}, "network.deadline_ms": 50.0}},
+        {"label": 2.5, "fields": {"traffic.random": {"cbr": 2}}},
+    ]
+    small(factors={"load": loads}, replications=4).run(tmp_path / "s.db")
+    whole = Results.load(tmp_path / "s.db")
+    monkeypatch.setattr(columns, "BLOCK", 3)
+    monkeypatch.setattr(columns, "PACKED", 2)
+    in_blocks = Results.load(tmp_path / "s.db")
+    for name in ("flows", "drops", "ends", "delays"):
+        parts = list(in_blocks.parts_of(name, 4))
+        assert len(parts) > 1
+        pd.testing.assert_frame_equal(pd.concat(parts, ignore_index=True), getattr(whole, name))
+        assert all((part.dtypes == parts[0].dtypes).all() for part in parts)
+
+
+def test_a_table_without_rows_has_one_part(store: Path) -> None:
+    made = Results.load(store)
+    assert made.delays.empty and not made.has_delays
+    [part] = made.parts_of("delays", 10)
+    pd.testing.assert_frame_equal(part, made.delays)
+
+
+def test_totals_go_into_columns_whatever_each_run_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    totals = [
+        {"tcp_throughput_bps": 1.5, "hops_mean": None},
+        {"hops_mean": 2, "an_earlier_one": "x"},
+        {"tcp_throughput_bps": None, "hops_mean": None, "collision_fraction": None},
+        {"tcp_throughput_bps": 0.0, "hops_mean": 4.0},
+        {},
+    ]
+    wanted = {"tcp_throughput_bps": [1.5, None, None, 0.0, None], "hops_mean": [None, 2.0, None, 4.0, None]}
+    for together in (1, 2, 1000):
+        monkeypatch.setattr(columns, "TOGETHER", together)
+        runs = Runs([(0, at) for at in range(5)])
+        for at in (3, 1, 0, 4, 2):
+            runs.put(at, a_row(totals=json.dumps(totals[at])), has_texts=False)
+        found = {name: [None if each != each else each for each in of] for name, of in runs.totals.items()}
+        assert found == wanted
+        assert runs.others == {"an_earlier_one": [None, "x", None, None, None]}
+        assert runs.values_at(0, "hops_mean") == ([1, 3], [2.0, 4.0])
+
+
+@pytest.mark.parametrize("text", ['{"hops_mean": "1.5"}', '{"hops_mean": [1.5]}', "[1.5]", '"hops_mean"'])
+def test_totals_that_are_no_numbers_are_refused_where_they_stand(text: str) -> None:
+    with pytest.raises((TypeError, AttributeError)):
+        Runs([(0, 0)]).put(0, a_row(totals=text), has_texts=False)
+
+
 def test_texts_come_back_in_order_whatever_order_they_came_in(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(columns, "BLOCK", 7)
     monkeypatch.setattr(columns, "PACKED", 3)

@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from manetlab.campaign.results import Results
 
 FORMATS = ("csv", "parquet")
-RUNS, ROWS = 2**17, 2**20
-"""Runs, and rows of other tables, that are written at a time; Parquet has a group for each."""
+RUNS, TEXTS, ROWS = 2**17, 2**18, 2**20
+"""Runs, rows of what is in their texts, and rows of other tables that are written at a time.
+
+Parquet has a group for each."""
 GENERATOR = "manetlab campaign export"
 MANIFEST = "manifest.json"
 """Names the files of an export with their SHA-256 hashes, so that they can be told from others."""
@@ -111,13 +113,13 @@ def _tables(results: Results) -> dict[str, Parts]:
     files = _movement_files(results)
     tables = {
         "runs": of_runs(lambda places: results.runs_at(places).drop(columns="cpu_time_s")),
-        "flows": whole(lambda: results.not_kept("flows")),
-        "drops": whole(lambda: results.not_kept("drops")),
+        "flows": partial(results.parts_of, "flows", TEXTS),
+        "drops": partial(results.parts_of, "drops", TEXTS),
     }
     if not results.end_counts.empty:
-        tables["ends"] = whole(lambda: results.not_kept("ends"))
-    if not results.delays.empty:
-        tables["delays"] = whole(lambda: results.delays)
+        tables["ends"] = partial(results.parts_of, "ends", TEXTS)
+    if results.has_delays:
+        tables["delays"] = partial(results.parts_of, "delays", TEXTS)
     tables["failed"] = whole(lambda: results.failed)
     tables["summary"] = whole(results.summary)
     tables["comparisons"] = whole(lambda: results.comparisons)

@@ -6,7 +6,7 @@ import copy
 import json
 import math
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -226,14 +226,6 @@ class Results:
         }
         return _table_of(columns)
 
-    def not_kept(self, name: str) -> pd.DataFrame:
-        """A table by its name, which is forgotten again unless it is known already: it may be large."""
-        is_known = name in self.__dict__
-        table: pd.DataFrame = getattr(self, name)
-        if not is_known:
-            del self.__dict__[name]
-        return table
-
     def first_runs(self, most: int, sampled: int) -> tuple[pd.DataFrame, int | None]:
         """The rows of `runs`; if they are more than ``most``, the first of each point, ``sampled`` in all.
 
@@ -265,7 +257,9 @@ class Results:
         def flows(texts: Texts) -> list[Row]:
             return json.loads(texts.flows)  # type: ignore[no-any-return]
 
-        table = self._from_texts(flows, ("kind", *metrics), only_these=True)
+        names = ("kind", *metrics)
+        blocks = list(self._blocks_of(flows, names, only_these=True))
+        table = _joined(blocks) if blocks else _table([], ("point", "replication", *names))
         return table.astype(dict.fromkeys(metrics, float))
 
     @cached_property
@@ -336,20 +330,7 @@ class Results:
         Columns: ``point``, the factors, ``replication``, ``flow`` (its number), ``kind``, ``src``, ``dst``,
         then the metrics of a flow (docs/metrics.md); ``src_name`` and ``dst_name`` where nodes have names.
         """
-
-        def rows(texts: Texts) -> list[Row]:
-            flows = json.loads(texts.flows)
-            for flow in flows:
-                flow.pop("delays", None)
-            return flows  # type: ignore[no-any-return]
-
-        table = self._from_texts(rows, ("id", "kind", "src", "dst")).rename(columns={"id": "flow"})
-        metrics = [
-            name
-            for name in table.columns[len(self._places) + 4 :]
-            if table[name].dtype == object and name not in ("src_name", "dst_name")
-        ]
-        return table.astype(dict.fromkeys(metrics, float))
+        return self._table_of("flows")
 
     @cached_property
     def delays(self) -> pd.DataFrame:
@@ -358,18 +339,7 @@ class Results:
         Columns: ``point``, the factors, ``replication``, ``flow``, ``up_to_s`` (the upper end of the class;
         ∞ for what took longer than the last end, NaN for what did not arrive), ``count``.
         """
-
-        def rows(texts: Texts) -> list[Row]:
-            if '"delays"' not in texts.flows:
-                return []
-            return [
-                {"flow": flow["id"], "up_to_s": end_s, "count": count}
-                for flow in json.loads(texts.flows)
-                if "delays" in flow
-                for end_s, count in delay_classes(flow["delays"])
-            ]
-
-        return self._from_texts(rows, ("flow", "up_to_s", "count"))
+        return self._table_of("delays")
 
     @cached_property
     def drops(self) -> pd.DataFrame:
@@ -377,11 +347,7 @@ class Results:
 
         Columns: ``point``, the factors, ``replication``, ``layer``, ``reason``, ``packets``, ``count``.
         """
-
-        def rows(texts: Texts) -> list[Row]:
-            return [each for each in json.loads(texts.drops) if "end" not in each]
-
-        return self._from_texts(rows, ("layer", "reason", "packets", "count"))
+        return self._table_of("drops")
 
     @cached_property
     def ends(self) -> pd.DataFrame:
@@ -390,22 +356,57 @@ class Results:
         Columns: ``point``, the factors, ``replication``, ``end`` (``delivered``, ``lost``, ``under way``), of
         lost ones ``layer``, ``reason`` and ``packets``, ``count``. Runs of earlier versions have no rows.
         """
+        return self._table_of("ends")
 
-        def rows(texts: Texts) -> list[Row]:
-            return [each for each in json.loads(texts.drops) if "end" in each]
+    def parts_of(self, name: str, rows: int) -> Iterator[pd.DataFrame]:
+        """The table ``flows``, ``drops``, ``ends`` or ``delays`` in parts of so many rows or a few more.
 
-        return self._from_texts(rows, ("end", "layer", "reason", "packets", "count"))
+        The whole of it may not fit into memory. Columns and their types are those of the whole.
+        """
+        import pandas as pd
 
-    def _from_texts(
+        of_all = self._finished(name, [_witnesses(block) for block in self._blocks_of(*TABLES[name])])
+        types = of_all.dtypes.to_dict()
+        waiting, count = [], 0
+        for block in self._blocks_of(*TABLES[name]):
+            waiting.append(block.rename(columns=RENAMED).reindex(columns=of_all.columns).astype(types))
+            count += len(block)
+            if count >= rows:
+                yield pd.concat(waiting, ignore_index=True)
+                waiting, count = [], 0
+        if waiting or of_all.empty:
+            yield pd.concat(waiting, ignore_index=True) if waiting else of_all
+
+    @cached_property
+    def has_delays(self) -> bool:
+        """Whether a flow had a deadline, so that `delays` has rows."""
+        return any('"delays"' in texts.flows for block in self._raw.runs.blocks() for texts in block)
+
+    def _table_of(self, name: str) -> pd.DataFrame:
+        return self._finished(name, list(self._blocks_of(*TABLES[name])))
+
+    def _finished(self, name: str, blocks: list[pd.DataFrame]) -> pd.DataFrame:
+        """The blocks of a table as one, in which measures of flows are numbers or NaN."""
+        table = _joined(blocks) if blocks else _table([], (*self._places, *TABLES[name][1]))
+        if name != "flows":
+            return table
+        table = table.rename(columns=RENAMED)
+        metrics = [
+            name
+            for name in table.columns[len(self._places) + 4 :]
+            if table[name].dtype == object and name not in ("src_name", "dst_name")
+        ]
+        return table.astype(dict.fromkeys(metrics, float))
+
+    def _blocks_of(
         self, rows_of: Callable[[Texts], list[Row]], names: Sequence[str], only_these: bool = False
-    ) -> pd.DataFrame:
-        """A table of what is in the texts of all runs: places, then these columns, then others.
+    ) -> Iterator[pd.DataFrame]:
+        """Tables of what is in the texts of runs, block by block: places, then these columns, then others.
 
         Of only these columns, also the levels are left out.
         """
         import numpy as np
 
-        blocks: list[pd.DataFrame] = []
         for texts in self._raw.runs.blocks():
             made = [rows_of(each) for each in texts]
             rows = [row for many in made for row in many]
@@ -422,10 +423,7 @@ class Results:
             others = () if only_these else (name for row in rows for name in row)
             for name in dict.fromkeys((*names, *others)):
                 columns[name] = [row.get(name) for row in rows]
-            blocks.append(_table_of(columns))
-        if blocks:
-            return _joined(blocks)
-        return _table([], (*(("point", "replication") if only_these else self._places), *names))
+            yield _table_of(columns)
 
     @cached_property
     def failed(self) -> pd.DataFrame:
@@ -869,6 +867,43 @@ def command_of(store: Path | None, point: int, replication: int) -> str:
     return shlex.join([*what, "--point", str(point), "--replication", str(replication)])
 
 
+def _flow_rows(texts: Texts) -> list[Row]:
+    flows = json.loads(texts.flows)
+    for flow in flows:
+        flow.pop("delays", None)
+    return flows  # type: ignore[no-any-return]
+
+
+def _delay_rows(texts: Texts) -> list[Row]:
+    if '"delays"' not in texts.flows:
+        return []
+    return [
+        {"flow": flow["id"], "up_to_s": end_s, "count": count}
+        for flow in json.loads(texts.flows)
+        if "delays" in flow
+        for end_s, count in delay_classes(flow["delays"])
+    ]
+
+
+def _drop_rows(texts: Texts) -> list[Row]:
+    return [each for each in json.loads(texts.drops) if "end" not in each]
+
+
+def _end_rows(texts: Texts) -> list[Row]:
+    return [each for each in json.loads(texts.drops) if "end" in each]
+
+
+TABLES: Mapping[str, tuple[Callable[[Texts], list[Row]], tuple[str, ...]]] = {
+    "flows": (_flow_rows, ("id", "kind", "src", "dst")),
+    "delays": (_delay_rows, ("flow", "up_to_s", "count")),
+    "drops": (_drop_rows, ("layer", "reason", "packets", "count")),
+    "ends": (_end_rows, ("end", "layer", "reason", "packets", "count")),
+}
+"""Tables of what is in the texts of runs: their rows in a run's, and the first columns after places."""
+RENAMED = {"id": "flow"}
+"""What columns are called that runs call otherwise."""
+
+
 class _Raw:
     """What the store has of a campaign, read at one instant."""
 
@@ -928,6 +963,15 @@ def _numbers_of(column: array[Any]) -> NDArray[Any]:
     import numpy as np
 
     return np.frombuffer(column, dtype=column.typecode) if column else np.empty(0, column.typecode)
+
+
+def _witnesses(block: pd.DataFrame) -> pd.DataFrame:
+    """The first row, and of columns that are no numbers the first with each type: they decide its type."""
+    rows = {0}
+    for name in block:
+        if block[name].dtype.kind not in "iuf":
+            rows |= {*block[name].map(type).drop_duplicates().index}
+    return block.iloc[sorted(rows)]
 
 
 def _joined(blocks: list[pd.DataFrame]) -> pd.DataFrame:
