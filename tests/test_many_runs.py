@@ -12,6 +12,7 @@ import pytest
 
 from manetlab import InputError, Results
 from manetlab.campaign import columns
+from manetlab.campaign import results as results_of_campaigns
 from manetlab.campaign import store as stores
 from manetlab.campaign.columns import Runs, Texts
 from manetlab.campaign.status import Status
@@ -66,14 +67,19 @@ def test_parts_of_tables_are_the_tables_with_the_same_types(
     monkeypatch.setattr(columns, "PACKED", 2)
     in_blocks = Results.load(tmp_path / "s.db")
     for name in ("flows", "drops", "ends", "delays"):
-        parts = list(in_blocks.parts_of(name, 4))
+        [at_once] = in_blocks.parts_of(name, 4)
+        pd.testing.assert_frame_equal(at_once, getattr(whole, name))
+        with monkeypatch.context() as many:
+            many.setattr(results_of_campaigns, "MOST_AT_ONCE", 0)
+            parts = list(in_blocks.parts_of(name, 4))
         assert len(parts) > 1
         pd.testing.assert_frame_equal(pd.concat(parts, ignore_index=True), getattr(whole, name))
         assert all((part.dtypes == parts[0].dtypes).all() for part in parts)
 
 
-def test_a_table_without_rows_has_one_part(store: Path) -> None:
+def test_a_table_without_rows_has_one_part(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = Results.load(store)
+    monkeypatch.setattr(results_of_campaigns, "MOST_AT_ONCE", 0)
     assert made.delays.empty and not made.has_delays
     [part] = made.parts_of("delays", 10)
     pd.testing.assert_frame_equal(part, made.delays)

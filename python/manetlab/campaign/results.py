@@ -361,10 +361,14 @@ class Results:
     def parts_of(self, name: str, rows: int) -> Iterator[pd.DataFrame]:
         """The table ``flows``, ``drops``, ``ends`` or ``delays`` in parts of so many rows or a few more.
 
-        The whole of it may not fit into memory. Columns and their types are those of the whole.
+        The whole of it may not fit into memory, and is made at once only of few runs. Columns and their types
+        are those of the whole.
         """
         import pandas as pd
 
+        if self.done <= MOST_AT_ONCE:
+            yield self._table_of(name)
+            return
         of_all = self._finished(name, [_witnesses(block) for block in self._blocks_of(*TABLES[name])])
         types = of_all.dtypes.to_dict()
         waiting, count = [], 0
@@ -900,6 +904,8 @@ TABLES: Mapping[str, tuple[Callable[[Texts], list[Row]], tuple[str, ...]]] = {
     "ends": (_end_rows, ("end", "layer", "reason", "packets", "count")),
 }
 """Tables of what is in the texts of runs: their rows in a run's, and the first columns after places."""
+MOST_AT_ONCE = 2**17
+"""Runs whose texts are made into one table; of more they are gone through twice, first for the types."""
 RENAMED = {"id": "flow"}
 """What columns are called that runs call otherwise."""
 
