@@ -111,7 +111,7 @@ def _tables(results: Results) -> dict[str, Parts]:
         return lambda: _in_parts(make())
 
     files = _movement_files(results)
-    tables = {
+    tables: dict[str, Parts] = {
         "runs": of_runs(lambda places: results.runs_at(places).drop(columns="cpu_time_s")),
         "flows": partial(results.parts_of, "flows", TEXTS),
         "drops": partial(results.parts_of, "drops", TEXTS),
