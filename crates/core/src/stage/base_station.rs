@@ -6,7 +6,8 @@
 //!
 //! A base station is a node with a wired link. It reads the segments and ACKs of connections from hosts at
 //! the other ends of its wires to nodes that are not. A duplicate ACK for a segment that it has sent over the
-//! radio tells that the radio lost it.
+//! radio tells that the radio lost it. An ACK that brings another window and no new SACK block is no
+//! duplicate (RFC 5681 §2), here as at the sender.
 //!
 //! | `tcp.base_station` | a lost segment | its duplicate ACKs |
 //! |---|---|---|
@@ -32,7 +33,7 @@ use super::{Interceptor, InterceptorAction};
 use crate::drops::{DropReason, Layer};
 use crate::kernel::{Span, Time};
 use crate::transport::tcp::BaseStationMode;
-use crate::wire::tcp::Segment;
+use crate::wire::tcp::{AckSigns, SackBlocks, Segment};
 use crate::wire::{ConnectionId, NodeId, Packet, Payload};
 
 /// The shortest timeout of a local retransmission: the paper's granularity.
@@ -53,6 +54,8 @@ struct Sent {
 struct Connection {
     /// The greatest number that an ACK asked for.
     asked: u32,
+    /// The receiver's window and the SACK blocks of the last ACK; none before the first.
+    told: Option<(u16, SackBlocks)>,
     /// By number.
     sent: BTreeMap<u32, Sent>,
     /// Duplicate ACKs still expected because of segments that were under way at the last retransmission.
@@ -102,12 +105,12 @@ impl BaseStation {
         &mut self,
         now: Time,
         id: ConnectionId,
-        next: u32,
-        eln: &mut bool,
+        (next, sack, signs): (u32, &SackBlocks, &mut AckSigns),
         out: &mut Vec<InterceptorAction>,
     ) -> bool {
         let (mode, retransmits) = (self.mode, self.retransmits());
         let Some(connection) = self.connections.get_mut(&id) else { return true };
+        let news = connection.hear(signs.window, sack);
         if next > connection.asked {
             connection.acknowledge(now, next, retransmits);
             return true;
@@ -116,11 +119,11 @@ impl BaseStation {
         let Some(lost) = connection.sent.get_mut(&next).filter(|_| next == connection.asked) else {
             return true;
         };
-        if lost.is_senders {
+        if lost.is_senders || news == News::Window {
             return true;
         }
         if mode == BaseStationMode::Eln {
-            *eln = true;
+            signs.eln = true;
             return true;
         }
         if connection.expected == 0 {
@@ -132,11 +135,32 @@ impl BaseStation {
         } else {
             connection.expected -= 1;
         }
-        mode != BaseStationMode::Snoop
+        // The sender must learn of another window, whatever brings it.
+        mode != BaseStationMode::Snoop || news == News::WindowAndBlocks
     }
 }
 
+/// What an ACK says beside the number that it asks for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum News {
+    /// The window of the ACK before it.
+    Nothing,
+    /// Another window alone.
+    Window,
+    /// Another window, and other SACK blocks.
+    WindowAndBlocks,
+}
+
 impl Connection {
+    /// What does an ACK tell that the one before it did not?
+    fn hear(&mut self, window: u16, sack: &SackBlocks) -> News {
+        match self.told.replace((window, sack.clone())) {
+            Some((before, blocks)) if before != window && blocks == *sack => News::Window,
+            Some((before, _)) if before != window => News::WindowAndBlocks,
+            _ => News::Nothing,
+        }
+    }
+
     fn timeout(&self) -> Span {
         self.srtt.map_or(LEAST_TIMEOUT, |srtt| (srtt * 2).max(LEAST_TIMEOUT))
     }
@@ -174,8 +198,8 @@ impl Interceptor for BaseStation {
                 self.take_data(now, id, number, &packet);
                 true
             }
-            Payload::Tcp(id, Segment::Ack { next, signs, .. }) if to_host => {
-                self.take_ack(now, *id, *next, &mut signs.eln, out)
+            Payload::Tcp(id, Segment::Ack { next, sack, signs }) if to_host => {
+                self.take_ack(now, *id, (*next, sack, signs), out)
             }
             _ => true,
         };
@@ -234,7 +258,7 @@ impl Interceptor for BaseStation {
 mod tests {
     use super::*;
     use crate::wire::FlowId;
-    use crate::wire::tcp::{AckSigns, SackBlocks};
+    use crate::wire::tcp::WHOLE_WINDOW;
 
     const CONNECTION: ConnectionId = ConnectionId { flow: FlowId(0), number: 0 };
     const HOST: NodeId = NodeId(0);
@@ -291,7 +315,13 @@ mod tests {
 
         /// Does the ACK go on, has it the sign of ELN, and which segments are sent again?
         fn ack(&mut self, next: u32) -> (bool, bool, Vec<u32>) {
-            let segment = Segment::Ack { next, sack: SackBlocks::new(), signs: AckSigns::default() };
+            self.ack_with(next, WHOLE_WINDOW, &[])
+        }
+
+        /// The same of an ACK with this window and these SACK blocks.
+        fn ack_with(&mut self, next: u32, window: u16, sack: &[(u32, u32)]) -> (bool, bool, Vec<u32>) {
+            let signs = AckSigns { window, ..AckSigns::default() };
+            let segment = Segment::Ack { next, sack: SackBlocks::from_slice(sack), signs };
             let mut out = Vec::new();
             let passed = self.station.handle_outgoing(self.now, numbered(MOBILE, HOST, segment), &mut out);
             let is_told = passed.as_ref().is_some_and(|packet| match &packet.payload {
@@ -435,6 +465,32 @@ mod tests {
         assert_eq!(bench.ack(2), (false, false, vec![2]));
         bench.dropped(2, DropReason::QueueFull);
         assert_eq!(bench.wait(), (200, vec![2]), "a copy that the queue drops is sent again from here");
+    }
+
+    /// RFC 5681 §2. The reader frees room: 4, 5 and 6 segments. Then the window stays: segment 2 is lost.
+    #[test]
+    fn an_ack_with_another_window_is_no_duplicate() {
+        for (mode, dup) in [
+            (BaseStationMode::Eln, (true, true, vec![])),
+            (BaseStationMode::Arq, (true, false, vec![2])),
+            (BaseStationMode::Snoop, (false, false, vec![2])),
+        ] {
+            let mut bench = Bench::new(mode);
+            (1..=5).for_each(|number| bench.radio(number));
+            assert_eq!(bench.ack_with(2, 4, &[]), PASSES);
+            assert_eq!([bench.ack_with(2, 5, &[]), bench.ack_with(2, 6, &[])], [PASSES, PASSES], "{mode:?}");
+            assert_eq!(bench.ack_with(2, 6, &[]), dup, "{mode:?}");
+        }
+    }
+
+    /// With SACK a new block tells of a duplicate, as at the sender. If it brings another window, it goes on.
+    #[test]
+    fn a_new_block_beside_another_window_tells_of_a_duplicate() {
+        let mut bench = Bench::new(BaseStationMode::Snoop);
+        (1..=5).for_each(|number| bench.radio(number));
+        assert_eq!(bench.ack_with(2, 4, &[]), PASSES);
+        assert_eq!(bench.ack_with(2, 5, &[(3, 4)]), (true, false, vec![2]));
+        assert_eq!(bench.ack_with(2, 5, &[(3, 5)]), (false, false, vec![]));
     }
 
     /// A round trip of 800 ms, and one of none: 7/8 of the first, and the timeout is twice that.
