@@ -181,7 +181,9 @@ class _Drawing:
             fields["failures"] = self._failures()
         if rng.random() < ENERGY_SHARE:
             fields["energy"] = self._energy()
-        knows_no_wires = self._measures_paths() or self.values["tcp"]["route_failure"] == "freeze-tcp"
+        tcp = self.values["tcp"]
+        splits_web = tcp["base_station"] == "split" and "web" in _carriers(fields["traffic"])
+        knows_no_wires = self._measures_paths() or tcp["route_failure"] == "freeze-tcp" or splits_web
         if self.routing == "static" and self.throttled == "off" and not knows_no_wires:
             fields["wired"] = self._wired()
         if self.sender != NO_TCP:

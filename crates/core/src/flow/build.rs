@@ -39,10 +39,8 @@ pub fn make(scenario: &Scenario, id: FlowId) -> Box<dyn Flow> {
         streams: Streams::new(scenario.seed, scenario.replication),
     };
     match &spec.kind {
-        &FlowKind::Tcp { bytes, window, segment_bytes } => {
-            let mut params = flow.tcp();
-            params.window = window.unwrap_or(params.window);
-            params.segment_bytes = segment_bytes.unwrap_or(params.segment_bytes);
+        &FlowKind::Tcp { bytes, .. } => {
+            let params = spec.tcp(flow.tcp());
             let allowed = Span::from_secs(params.allowed_pause_s);
             let transfer = Transfer::new(flow.start, flow.stop, bytes, flow.connection(&params));
             Box::new(transfer.with_progress(allowed))
@@ -209,12 +207,17 @@ impl Builder<'_> {
         let tick = Span::from_micros(params.tick_ms * 1e3);
         let tick_phase = self.streams.stream(self.id.0, Purpose::Transport).span_below(tick);
         let sender = Sender::new(params, tick_phase);
-        let mut receiver = Receiver::new(params);
+        let is_split = self.scenario.is_split(self.id);
+        let mut receiver = match is_split {
+            true => Receiver::new(&params.of_second_connection()),
+            false => Receiver::new(params),
+        };
         if params.route_failure == RouteFailureScheme::Freeze {
             let flow = &self.scenario.flows[self.id.index()];
             receiver = receiver.with_breaks(&self.scenario.breaks((flow.src, flow.dst)));
         }
-        Connection::new(self.id.into(), End::Source, sender, receiver)
+        let connection = Connection::new(self.id.into(), End::Source, sender, receiver);
+        if is_split { connection.split() } else { connection }
     }
 
     /// A Web session, whose connections come and go.

@@ -3,7 +3,8 @@
 use super::{End, FlowAction};
 use crate::kernel::Time;
 use crate::observe::{
-    ConnectionMeasures, Delivery, FlowEvent, FlowSample, Meter, RunningCounts, SpuriousMeasures, TcpMeasures,
+    ConnectionMeasures, Delivery, FlowEvent, FlowSample, Meter, RunningCounts, SplitMeasures,
+    SpuriousMeasures, TcpMeasures,
 };
 use crate::routing::{HoldStep, Notice};
 use crate::transport::tcp::{Output, Receiver, ReceiverCounters, ReceiverOutput, Sender, SenderCounters};
@@ -22,6 +23,8 @@ pub(super) struct Connection {
     /// Has it written all, so that the connection is over when everything is acknowledged?
     has_all: bool,
     completed: Option<Time>,
+    /// If it is split on the way: how many bytes have been acknowledged at most that had not arrived.
+    ahead_bytes_max: Option<u64>,
     /// The counters when the warm-up ended.
     at_warmup: (SenderCounters, ReceiverCounters),
     /// Used again for each call of the sender, and of the receiver.
@@ -39,9 +42,16 @@ impl Connection {
             is_open: false,
             has_all: false,
             completed: None,
+            ahead_bytes_max: None,
             at_warmup: (SenderCounters::default(), ReceiverCounters::default()),
             outputs: (Vec::new(), Vec::new()),
         }
+    }
+
+    /// The same connection, which is two: a base station acknowledges what it has not delivered.
+    pub(super) fn split(mut self) -> Connection {
+        self.ahead_bytes_max = Some(0);
+        self
     }
 
     /// The number of the connection within its flow.
@@ -178,6 +188,20 @@ impl Connection {
         })
     }
 
+    /// What was acknowledged and has not arrived; none if the connection is not split.
+    pub(super) fn split_measures(&self) -> Option<SplitMeasures> {
+        let acked_undelivered_bytes = self.ahead_bytes();
+        self.ahead_bytes_max.map(|acked_undelivered_max_bytes| SplitMeasures {
+            acked_undelivered_bytes,
+            acked_undelivered_max_bytes,
+        })
+    }
+
+    /// Bytes that have been acknowledged to the sender, and that the receiver does not have in order.
+    fn ahead_bytes(&self) -> u64 {
+        self.sender.counters().bytes_acked.saturating_sub(self.receiver.counters().bytes_in_order)
+    }
+
     /// Payload that arrived in order since the end of the warm-up.
     pub(super) fn delivered_bytes(&self) -> u64 {
         self.receiver.counters().bytes_in_order - self.at_warmup.1.bytes_in_order
@@ -215,6 +239,7 @@ impl Connection {
     ) {
         let mut outputs = std::mem::take(&mut self.outputs.0);
         call(&mut self.sender, &mut outputs);
+        self.ahead_bytes_max = self.ahead_bytes_max.map(|most| most.max(self.ahead_bytes()));
         actions.push(FlowAction::Window {
             at: self.from,
             cwnd: self.sender.cwnd(),

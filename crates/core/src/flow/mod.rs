@@ -40,7 +40,7 @@ pub(crate) use results::Books;
 use crate::kernel::{Span, Time};
 use crate::observe::{
     ConnectionMeasures, Delays, FlowEvent, FlowMeasures, FlowSample, MessageSample, Meter, ProgressMeasures,
-    RtpMeasures, RunningCounts, SpuriousMeasures,
+    RtpMeasures, RunningCounts, SplitMeasures, SpuriousMeasures,
 };
 use crate::routing::Notice;
 use crate::wire::tcp;
@@ -209,6 +209,8 @@ pub struct FlowReport {
     pub progress: Option<ProgressMeasures>,
     /// What its sender found to be sent again in vain; none if it does not look for it.
     pub spurious: Option<SpuriousMeasures>,
+    /// What was acknowledged and has not arrived; none if nobody splits it.
+    pub split: Option<SplitMeasures>,
     /// How long what it sends took; none if it sends no datagrams.
     pub delays: Option<Delays>,
     /// Payload bytes that byte streams delivered in the window; none if the flow sends datagrams, which
@@ -227,6 +229,7 @@ impl FlowReport {
             rtp: None,
             progress: None,
             spurious: None,
+            split: None,
             delays: None,
             stream_bytes: None,
             transfer_sent_bytes: 0,

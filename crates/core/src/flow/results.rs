@@ -4,8 +4,8 @@ use super::{Flow, FlowReport};
 use crate::kernel::Time;
 use crate::observe::{
     ConnectionTotals, CostTotals, DelayHistogram, FlowCost, FlowMeasures, FlowResult, LoadTotals, MacCount,
-    MessageTotals, Meter, ProgressTotals, Receptions, Routes, RunTotals, SpuriousTotals, TimelinessTotals,
-    Timely, VoiceTotals, WebTotals,
+    MessageTotals, Meter, ProgressTotals, Receptions, Routes, RunTotals, SplitTotals, SpuriousTotals,
+    TimelinessTotals, Timely, VoiceTotals, WebTotals,
 };
 use crate::scenario::Scenario;
 use crate::topology::PathMeasures;
@@ -62,6 +62,7 @@ impl Books<'_> {
             holds: meter.cached_routes.hold_totals(),
             progress: ProgressTotals::of(flows.iter().filter_map(|flow| flow.progress)),
             spurious: SpuriousTotals::of(flows.iter().filter_map(|flow| flow.spurious)),
+            split: SplitTotals::of(flows.iter().filter_map(|flow| flow.split)),
             timeliness: TimelinessTotals::of(&timely.iter().flatten().collect::<Vec<_>>()),
             shares: meter.shares.totals(),
             energy: None,
@@ -91,6 +92,7 @@ impl Books<'_> {
             rtp: report.rtp,
             progress: report.progress,
             spurious: report.spurious,
+            split: report.split,
             timeliness: None,
             cost: FlowCost::default(),
             path: None,

@@ -129,6 +129,7 @@ impl Flow for Transfer {
             delays: None,
             progress: self.progress.as_ref().map(|progress| progress.measures(last)),
             spurious: self.connection.spurious_measures(),
+            split: self.connection.split_measures(),
             stream_bytes: Some(self.connection.delivered_bytes()),
             transfer_sent_bytes: self.connection.sent_bytes(),
         }

@@ -139,6 +139,10 @@ impl Network<'_> {
                 self.originate(NodeId(node), source, bytes, payload, Ecn::NotEct);
             }
             InterceptorAction::Drop(packet, reason) => self.drop_packet(node, &packet, reason),
+            InterceptorAction::Deliver(packet) => {
+                self.audit.deliver(&packet);
+                self.record(node, || Event::Delivered(&packet));
+            }
         }
     }
 

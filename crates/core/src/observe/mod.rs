@@ -84,6 +84,9 @@ pub struct FlowResult {
     /// Its spurious retransmissions; left out where its sender looks for none.
     #[serde(flatten)]
     pub spurious: Option<SpuriousMeasures>,
+    /// What was acknowledged of it and has not arrived; left out where no base station splits it.
+    #[serde(flatten)]
+    pub split: Option<SplitMeasures>,
     /// What of it comes in time; left out where it has no deadline.
     #[serde(flatten)]
     pub timeliness: Option<TimelinessMeasures>,
@@ -128,6 +131,39 @@ impl SpuriousTotals {
             Some(SpuriousTotals {
                 tcp_spurious_timeouts: tcp_spurious_timeouts + flow.spurious_timeouts,
                 tcp_spurious_fast_retransmits: tcp_spurious_fast_retransmits + flow.spurious_fast_retransmits,
+            })
+        })
+    }
+}
+
+/// What was acknowledged of a TCP flow that a base station splits, and has not arrived.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct SplitMeasures {
+    /// Payload bytes at the end of the run.
+    pub acked_undelivered_bytes: u64,
+    /// The most payload bytes at any time.
+    pub acked_undelivered_max_bytes: u64,
+}
+
+/// The same of all TCP flows that base stations split.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct SplitTotals {
+    /// Sum of their `acked_undelivered_bytes`.
+    pub tcp_acked_undelivered_bytes: u64,
+    /// The highest of their `acked_undelivered_max_bytes`.
+    pub tcp_acked_undelivered_max_bytes: u64,
+}
+
+impl SplitTotals {
+    /// The totals of these flows; none without a flow.
+    pub fn of(flows: impl Iterator<Item = SplitMeasures>) -> Option<SplitTotals> {
+        flows.fold(None, |totals: Option<SplitTotals>, flow| {
+            let SplitTotals { tcp_acked_undelivered_bytes, tcp_acked_undelivered_max_bytes } =
+                totals.unwrap_or_default();
+            Some(SplitTotals {
+                tcp_acked_undelivered_bytes: tcp_acked_undelivered_bytes + flow.acked_undelivered_bytes,
+                tcp_acked_undelivered_max_bytes: tcp_acked_undelivered_max_bytes
+                    .max(flow.acked_undelivered_max_bytes),
             })
         })
     }
@@ -369,6 +405,9 @@ pub struct RunTotals {
     /// The spurious retransmissions of TCP flows; left out where no sender looks for them.
     #[serde(flatten)]
     pub spurious: Option<SpuriousTotals>,
+    /// What was acknowledged of TCP flows and has not arrived; left out where no base station splits one.
+    #[serde(flatten)]
+    pub split: Option<SplitTotals>,
     /// What of the flows with a deadline comes in time; left out where none has one.
     #[serde(flatten)]
     pub timeliness: Option<TimelinessTotals>,

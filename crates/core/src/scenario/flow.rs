@@ -11,6 +11,7 @@ use crate::ip::NetworkParams;
 use crate::kernel::MAX_TIME_S;
 use crate::params::{OutOfRange, ParamInfo, ParamValue, choices, field_info, outside, range_of};
 use crate::traffic::{Codec, Durations, WebCycle};
+use crate::transport::tcp::TcpParams;
 
 /// Most payload of a UDP datagram, in bytes (RFC 791 §3.1, RFC 768).
 pub const MAX_DATAGRAM_BYTES: u32 = 65_507;
@@ -337,6 +338,16 @@ impl Flow {
             | FlowKind::Poisson { transport, .. }
             | FlowKind::Trace { transport, .. }
             | FlowKind::Video { transport } => transport != Carrier::Tcp,
+        }
+    }
+
+    /// TCP's parameters for it, where `params` are those of the scenario.
+    pub(crate) fn tcp(&self, params: TcpParams) -> TcpParams {
+        let FlowKind::Tcp { window, segment_bytes, .. } = self.kind else { return params };
+        TcpParams {
+            window: window.unwrap_or(params.window),
+            segment_bytes: segment_bytes.unwrap_or(params.segment_bytes),
+            ..params
         }
     }
 

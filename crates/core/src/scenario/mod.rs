@@ -17,6 +17,7 @@ mod links;
 mod parts;
 mod paths;
 mod rates;
+mod splits;
 mod surroundings;
 mod throttling;
 mod wired;

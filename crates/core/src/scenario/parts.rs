@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Line, RoutingMaker, Scenario};
 use crate::kernel::{Purpose, Streams};
 use crate::routing::{Place, StaticRoutes};
-use crate::stage::{Interceptor, Throttle, ThrottleMode, interceptor};
+use crate::stage::{Interceptor, Throttle, ThrottleMode, Wires, interceptor};
 use crate::wire::{IP_HEADER_BYTES, NodeId};
 
 impl Scenario {
@@ -19,9 +19,12 @@ impl Scenario {
 
     /// A node's interceptor; none if the scenario needs none.
     pub(crate) fn interceptor(&self, node: u32) -> Option<Box<dyn Interceptor>> {
-        let lines = self.wired.iter().flat_map(Line::both);
-        let hosts = lines.filter(|line| line.from.0 == node).map(|line| line.to);
-        interceptor(NodeId(node), &self.params.tcp, !self.wired.is_empty(), hosts.collect())
+        let wires = (!self.wired.is_empty()).then(|| {
+            let lines = self.wired.iter().flat_map(Line::both);
+            let hosts = lines.filter(|line| line.from.0 == node).map(|line| line.to);
+            Wires { hosts: hosts.collect(), splits: self.splits_at(NodeId(node)) }
+        });
+        interceptor(NodeId(node), &self.params.tcp, wires)
     }
 
     /// A node's throttle; none if the scenario throttles nothing.

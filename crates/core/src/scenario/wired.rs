@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{About, RoutingKind, Scenario, ScenarioError};
+use super::{About, Flow, FlowKind, RoutingKind, Scenario, ScenarioError};
 use crate::stage::ThrottleMode;
+use crate::transport::tcp::BaseStationMode;
 
 /// A link between two nodes that is not the radio's: full duplex, without loss.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -51,6 +52,12 @@ impl Scenario {
             let wanted = "static, as there are wired links: the other protocols learn of neighbours by what \
                           they hear over the radio, and would never use a wire";
             return wrong("routing", format!("{:?}", self.routing).to_lowercase(), wanted);
+        }
+        let is_web = |flow: &Flow| matches!(flow.kind, FlowKind::Web { .. });
+        if self.params.tcp.base_station == BaseStationMode::Split && self.flows.iter().any(is_web) {
+            let wanted = "another for Web sessions: their connections close at the end that has all \
+                          acknowledgements, while a base station still has data for the other";
+            return wrong("tcp.base_station", "split".to_owned(), wanted);
         }
         if self.params.throttle.mode != ThrottleMode::Off {
             let wanted = "off, as there are wired links: fair shares are those of the radio";
@@ -141,5 +148,10 @@ mod tests {
         assert!(throttled.starts_with("throttle.mode: found oracle, wanted off"), "{throttled}");
         let measured = with(|s| s.params.network.measure_path_hops = true);
         assert!(measured.starts_with("network.measure_path_hops: found true"), "{measured}");
+        let web = with(|s| {
+            s.params.tcp.base_station = BaseStationMode::Split;
+            s.flows[0].kind = FlowKind::Web { cycles: Vec::new() };
+        });
+        assert!(web.starts_with("tcp.base_station: found split, wanted another for Web"), "{web}");
     }
 }

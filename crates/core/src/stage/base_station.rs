@@ -250,6 +250,10 @@ impl Interceptor for BaseStation {
         self.connections.values().filter_map(|each| each.deadline).min().unwrap_or(Time::NEVER)
     }
 
+    fn handle_crash(&mut self) {
+        self.connections.clear();
+    }
+
     // Its copies are no packets of the network before they are sent.
     fn kept(&self, _visit: &mut dyn FnMut(&Packet)) {}
 }

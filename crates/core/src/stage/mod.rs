@@ -16,6 +16,7 @@ mod around;
 mod base_station;
 mod density;
 mod params;
+mod split;
 mod tcp_bus;
 #[cfg(test)]
 mod tests;
@@ -32,7 +33,10 @@ pub(crate) use around::Stages;
 pub use params::{Sharing, ThrottleMode, ThrottleParams};
 pub use throttle::{OwnFlow, Rates, Throttle, ThrottleAction};
 
+pub use split::{SplitFlow, Splits};
+
 use base_station::BaseStation;
+use split::Split;
 use tcp_bus::TcpBus;
 
 /// What an interceptor asks of the network.
@@ -53,6 +57,8 @@ pub enum InterceptorAction {
     },
     /// The packet is kept no longer, for this reason.
     Drop(Packet, DropReason),
+    /// The packet's connection ends here: it has arrived.
+    Deliver(Packet),
 }
 
 /// What stands between routing and the link layer at one node. See the module's head. The defaults let
@@ -96,6 +102,9 @@ pub trait Interceptor: Send {
     /// Routing tells the other layers something.
     fn handle_notice(&mut self, _now: Time, _notice: Notice, _out: &mut Vec<InterceptorAction>) {}
 
+    /// The node crashes and forgets everything.
+    fn handle_crash(&mut self) {}
+
     /// The deadline of [`Interceptor::next_timeout`] has come.
     fn handle_timeout(&mut self, now: Time, out: &mut Vec<InterceptorAction>);
 
@@ -106,18 +115,22 @@ pub trait Interceptor: Send {
     fn kept(&self, visit: &mut dyn FnMut(&Packet));
 }
 
-/// What stands between routing and the link layer at a node that has wires to `hosts`; nothing if the
-/// parameters ask for nothing. Where there are wires, base stations come before TCP-BuS, which has nothing to
-/// do where routes do not fail.
-pub fn interceptor(
-    node: NodeId,
-    params: &TcpParams,
-    is_wired: bool,
-    hosts: Vec<NodeId>,
-) -> Option<Box<dyn Interceptor>> {
-    let mode = params.base_station;
-    if is_wired && mode != BaseStationMode::None {
-        return Some(Box::new(BaseStation::new(mode, hosts)));
+/// What the wired links of a scenario make of a node.
+pub struct Wires {
+    /// Who is at the other ends of its wires.
+    pub hosts: Vec<NodeId>,
+    /// The flows that it splits, if base stations do.
+    pub splits: Splits,
+}
+
+/// What stands between routing and the link layer at a node of a scenario with these wires, if it has any;
+/// nothing if the parameters ask for nothing. Where there are wires, base stations come before TCP-BuS, which
+/// has nothing to do where routes do not fail.
+pub fn interceptor(node: NodeId, params: &TcpParams, wires: Option<Wires>) -> Option<Box<dyn Interceptor>> {
+    match (wires, params.base_station) {
+        (None, _) | (_, BaseStationMode::None) => {}
+        (Some(wires), BaseStationMode::Split) => return Some(Box::new(Split::new(wires.splits))),
+        (Some(wires), mode) => return Some(Box::new(BaseStation::new(mode, wires.hosts))),
     }
     let has_part = params.route_failure == RouteFailureScheme::TcpBus && params.bus_buffer_packets > 0;
     has_part.then(|| Box::new(TcpBus::new(node, params)) as Box<dyn Interceptor>)

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::tcp_bus::TcpBus;
-use super::{Interceptor, InterceptorAction};
+use super::{Interceptor, InterceptorAction, Splits, Wires};
 use crate::drops::DropReason::{self, BufferTimeout, LinkFailure, NoRoute, QueueFull};
 use crate::kernel::{Span, Time};
 use crate::routing::Notice;
@@ -132,6 +132,7 @@ fn said(action: InterceptorAction) -> Said {
     match action {
         InterceptorAction::Route(packet) => Said::Route(number(&packet)),
         InterceptorAction::Drop(packet, reason) => Said::Drop(number(&packet), reason),
+        InterceptorAction::Deliver(packet) => panic!("no connection ends here: {packet:?}"),
         InterceptorAction::Tell { connection, source, segment, bytes } => {
             assert_eq!((connection, source), (CONNECTION, SOURCE));
             match segment {
@@ -268,7 +269,7 @@ fn only_networks_of_tcp_bus_with_buffers_have_an_interceptor() {
     for name in SENDER_NAMES {
         let mut params = TcpParams::rfc();
         assert!(params.apply_sender(name));
-        let has_one = |params: &TcpParams| super::interceptor(NodeId(1), params, false, vec![]).is_some();
+        let has_one = |params: &TcpParams| super::interceptor(NodeId(1), params, None).is_some();
         assert_eq!(has_one(&params), *name == "tcp-bus", "{name}");
         params.bus_buffer_packets = 0;
         assert!(!has_one(&params));
@@ -277,11 +278,13 @@ fn only_networks_of_tcp_bus_with_buffers_have_an_interceptor() {
 
 #[test]
 fn base_stations_do_their_part_only_where_there_are_wires() {
+    let wires = || Wires { hosts: vec![NodeId(0)], splits: Splits::new() };
+    let at = |params: &TcpParams, is_wired: bool| super::interceptor(NodeId(1), params, is_wired.then(wires));
     let mut params = TcpParams { base_station: BaseStationMode::Snoop, ..TcpParams::rfc() };
-    assert!(super::interceptor(NodeId(1), &params, true, vec![NodeId(0)]).is_some());
-    assert!(super::interceptor(NodeId(1), &params, false, vec![]).is_none());
+    assert!(at(&params, true).is_some());
+    assert!(at(&params, false).is_none());
     params.base_station = BaseStationMode::None;
-    assert!(super::interceptor(NodeId(1), &params, true, vec![NodeId(0)]).is_none());
+    assert!(at(&params, true).is_none());
 }
 
 /// Notifications that end here are the transport's.

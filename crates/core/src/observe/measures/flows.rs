@@ -4,8 +4,8 @@ use super::*;
 
 /// All measures of flows, by the kinds of flows that have them.
 pub const FLOWS: &[Group] = &[
-    TCP, CONNECTION, PROGRESS, SPURIOUS, CBR, MESSAGE, VIDEO, VOICE, RTP, TIMELY, WEB, COST, PATH, ROUTE,
-    RATES,
+    TCP, CONNECTION, PROGRESS, SPURIOUS, SPLIT, CBR, MESSAGE, VIDEO, VOICE, RTP, TIMELY, WEB, COST, PATH,
+    ROUTE, RATES,
 ];
 
 const EQ2_GOODPUT: Measure =
@@ -59,6 +59,16 @@ const SPURIOUS: Group = Group {
     measures: &[
         measure("spurious_timeouts", "spurious timeouts", COUNT, Lower),
         measure("spurious_fast_retransmits", "spurious fast retransmits", COUNT, Lower).detail(),
+    ],
+};
+
+const SPLIT: Group = Group {
+    title: "Acknowledged by a base station",
+    flows: &["tcp"],
+    needs: "tcp.base_station = split",
+    measures: &[
+        measure("acked_undelivered_bytes", "acknowledged, never delivered", BYTES, Lower),
+        measure("acked_undelivered_max_bytes", "most acknowledged and not delivered", BYTES, Lower).detail(),
     ],
 };
 

@@ -8,9 +8,9 @@ use super::*;
 use crate::observe::{
     CachedRouteTotals, CbrMeasures, ConnectionMeasures, ConnectionTotals, EnergyTotals, FlowCost,
     FlowMeasures, FlowResult, HoldTotals, MessageMeasures, MessageTotals, ProgressMeasures, ProgressTotals,
-    RateMeasures, RouteMeasures, RtpMeasures, RunTotals, ShareTotals, SpuriousMeasures, SpuriousTotals,
-    TcpMeasures, TimelinessMeasures, TimelinessTotals, Totals, VideoMeasures, VoiceMeasures, VoiceTotals,
-    WebMeasures, WebTotals,
+    RateMeasures, RouteMeasures, RtpMeasures, RunTotals, ShareTotals, SplitMeasures, SplitTotals,
+    SpuriousMeasures, SpuriousTotals, TcpMeasures, TimelinessMeasures, TimelinessTotals, Totals,
+    VideoMeasures, VoiceMeasures, VoiceTotals, WebMeasures, WebTotals,
 };
 use crate::topology::PathMeasures;
 
@@ -40,6 +40,7 @@ fn all_totals() -> RunTotals {
         holds: Some(HoldTotals::default()),
         progress: Some(ProgressTotals::default()),
         spurious: Some(SpuriousTotals::default()),
+        split: Some(SplitTotals::default()),
         timeliness: Some(TimelinessTotals::default()),
         shares: Some(ShareTotals::default()),
         energy: Some(EnergyTotals::default()),
@@ -59,6 +60,7 @@ fn flow(kind: &str, measures: FlowMeasures) -> (String, BTreeSet<String>) {
         rtp: OVER_RTP.contains(&kind).then(RtpMeasures::default),
         progress: (kind == "tcp").then(ProgressMeasures::default),
         spurious: (kind == "tcp").then(SpuriousMeasures::default),
+        split: (kind == "tcp").then(SplitMeasures::default),
         timeliness: DATAGRAMS.contains(&kind).then(TimelinessMeasures::default),
         cost: FlowCost::default(),
         path: Some(PathMeasures::default()),
@@ -176,6 +178,7 @@ fn the_direction_of_every_total_is_as_listed() {
         listed(
             "tcp_connect_time_mean_s tcp_retransmissions tcp_timeouts tcp_backoffs tcp_unsmoothness_max
              tcp_spurious_timeouts tcp_spurious_fast_retransmits
+             tcp_acked_undelivered_bytes tcp_acked_undelivered_max_bytes
              cbr_latency_mean_s cbr_latency_p50_s cbr_latency_p95_s cbr_latency_p99_s
              messages_dropped messages_lost message_network_drop_rate message_latency_mean_s
              voice_lost_fraction voice_mouth_to_ear_mean_s

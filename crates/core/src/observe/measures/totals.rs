@@ -8,6 +8,7 @@ pub const TOTALS: &[Group] = &[
     CONNECTION,
     PROGRESS,
     SPURIOUS,
+    SPLIT,
     CBR,
     MESSAGE,
     VIDEO,
@@ -69,6 +70,22 @@ const SPURIOUS: Group = Group {
     measures: &[
         measure("tcp_spurious_timeouts", "spurious TCP timeouts", COUNT, Lower),
         measure("tcp_spurious_fast_retransmits", "spurious TCP fast retransmits", COUNT, Lower).detail(),
+    ],
+};
+
+const SPLIT: Group = Group {
+    title: "Acknowledged by base stations",
+    flows: &["tcp"],
+    needs: "tcp.base_station = split",
+    measures: &[
+        measure("tcp_acked_undelivered_bytes", "TCP payload acknowledged, never delivered", BYTES, Lower),
+        measure(
+            "tcp_acked_undelivered_max_bytes",
+            "most of a TCP flow acknowledged and not delivered",
+            BYTES,
+            Lower,
+        )
+        .detail(),
     ],
 };
 

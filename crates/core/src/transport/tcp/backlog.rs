@@ -28,6 +28,11 @@ impl Backlog {
         Backlog { writes: VecDeque::new(), segment_bytes, syn, end: 0, closed: false }
     }
 
+    /// Nothing is written yet, but the SYN may be sent.
+    pub(super) fn open(&mut self) {
+        self.end = self.end.max(u32::from(self.syn));
+    }
+
     /// Adds `bytes`, or data without end. Data after a close, or after data without end, is ignored.
     pub(super) fn write(&mut self, bytes: Option<u64>) {
         if self.closed || bytes == Some(0) {

@@ -36,7 +36,7 @@ mod tests;
 
 pub use params::{
     BackoffEnd, BaseStationMode, NamedSender, RouteFailureScheme, RtoPolicy, SENDER_NAMES, SENDERS,
-    SpuriousDetection, TcpParams, TcpVariant, VegasRules, WindowReduction,
+    SplitSender, SpuriousDetection, TcpParams, TcpVariant, VegasRules, WindowReduction,
 };
 pub use receiver::{Receiver, ReceiverCounters};
 pub use sender::{Sender, SenderCounters};

@@ -1,6 +1,6 @@
 //! The parameters of TCP, the senders that users can name, and the profiles' values.
 
-use crate::params::{choices, params};
+use crate::params::{ParamValue, choices, params};
 
 choices! {
     /// The congestion control: how the window opens and closes.
@@ -98,6 +98,30 @@ choices! {
         Arq = "arq",
         /// It sends them again, and keeps duplicate ACKs for them from the sender.
         Snoop = "snoop",
+        /// It ends the connection, and has one of its own to the other end (I-TCP).
+        Split = "split",
+    }
+}
+
+choices! {
+    /// The sender of the second of the two connections that a base station makes of one.
+    pub enum SplitSender {
+        /// As the first.
+        Same = "same",
+        /// Reno.
+        Reno = "reno",
+        /// Tahoe.
+        Tahoe = "tahoe",
+        /// NewReno.
+        NewReno = "newreno",
+        /// SACK.
+        Sack = "sack",
+        /// Vegas.
+        Vegas = "vegas",
+        /// CUBIC.
+        Cubic = "cubic",
+        /// Reno with a fixed RTO.
+        FixedRto = "fixed-rto",
     }
 }
 
@@ -206,6 +230,13 @@ params! {
         freeze_timers: bool = true, "", "Goff and others 2000 (from memory)";
         /// What a node with a wired link does about segments of TCP that the radio behind it loses.
         base_station: BaseStationMode = BaseStationMode::None, "", "Balakrishnan and others 1997 §III";
+        /// I-TCP: the sender of the base station's own connection to the other end.
+        split_sender: SplitSender = SplitSender::Same, "", "Bakre and Badrinath 1995 (one made for the radio; no value known)";
+        /// I-TCP: the minimum RTO of that sender; zero: `rto_min_s`.
+        split_rto_min_s: f64 = 0.0, "s", "decision: the same at both sides", [0.0, 1e5];
+        /// I-TCP: the bytes of each connection for which a base station has room, in whole segments. The
+        /// window that it offers is what of them is free.
+        split_buffer_bytes: u32 = 65_536, "byte", "Bakre and Badrinath 1995 (no value known)", [1.0, 1e9];
         /// Bansal and Barua's α: the minimum moderated timeout.
         moderated_rto_min_s: f64 = 0.5, "s", "Bansal and Barua 2003 (no value)", [0.001, 1e5];
         /// Bansal and Barua's β: the maximum moderated timeout.
@@ -444,6 +475,26 @@ impl TcpParams {
             immediate_ack_for_gap: false,
             ..TcpParams::ns_2_1b9()
         }
+    }
+
+    /// Those of the connection that a base station opens to the other end of one that it has ended (I-TCP).
+    /// It has no part in what the source does about route failures.
+    pub fn of_second_connection(&self) -> TcpParams {
+        let mut second = self.clone();
+        if self.split_sender != SplitSender::Same {
+            second.apply_sender(SplitSender::CHOICES[self.split_sender as usize]);
+        }
+        if self.split_rto_min_s > 0.0 {
+            second.rto_min_s = self.split_rto_min_s;
+        }
+        TcpParams { route_failure: RouteFailureScheme::None, ..second }
+    }
+
+    /// Those of the end of a connection at a base station (I-TCP): nobody reads there but the base station's
+    /// other connection, and the window is its buffer.
+    pub fn of_relay(&self) -> TcpParams {
+        let window = (self.split_buffer_bytes / self.segment_bytes).clamp(1, u16::MAX.into());
+        TcpParams { window, read_bps: 0.0, route_failure: RouteFailureScheme::None, ..self.clone() }
     }
 
     /// Makes this the sender that users call `name` ([`SENDERS`]). Returns false, and changes nothing, if

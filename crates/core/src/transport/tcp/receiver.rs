@@ -47,6 +47,8 @@ pub struct Receiver {
     /// them. Empty if it reads at once.
     unread: VecDeque<u32>,
     read_at: Time,
+    /// Does it read by [`Receiver::handle_read`] alone? Then: the bytes that are read so far.
+    relayed: Option<u64>,
     /// The breaks to come: when the warning of each is due, and when it ends. The first may have begun.
     breaks: VecDeque<(Time, Time)>,
     /// Is the window closed for the first of them?
@@ -84,6 +86,7 @@ impl Receiver {
             ranges: SmallVec::new(),
             unread: VecDeque::new(),
             read_at: Time::NEVER,
+            relayed: None,
             breaks: VecDeque::new(),
             warns: false,
             is_closed: false,
@@ -111,6 +114,33 @@ impl Receiver {
             over = to;
         }
         self
+    }
+
+    /// The same receiver, whose data are only read by [`Receiver::handle_read`].
+    pub fn of_relay(mut self) -> Receiver {
+        self.relayed = Some(0);
+        self
+    }
+
+    /// What the receiver of a relay has in order has been passed on so far, in bytes: there is room for other
+    /// data. Segments leave as a whole.
+    pub fn handle_read(&mut self, bytes: u64, out: &mut Vec<ReceiverOutput>) {
+        let Some(relayed) = &mut self.relayed else { return };
+        while let Some(&payload) = self.unread.front()
+            && *relayed + u64::from(payload) <= bytes
+        {
+            *relayed += u64::from(payload);
+            self.unread.pop_front();
+        }
+        if self.is_closed && self.room() > 0 {
+            self.acknowledge(out);
+        }
+    }
+
+    /// Payload bytes in order that are not read.
+    #[cfg(test)]
+    pub(crate) fn unread_bytes(&self) -> u64 {
+        self.unread.iter().map(|&payload| u64::from(payload)).sum()
     }
 
     /// A segment arrives, with the ECN field of its IP header. Segments beyond the window are answered and
@@ -253,14 +283,16 @@ impl Receiver {
         if self.warns {
             return 0;
         }
-        if self.params.read_bps == 0.0 {
+        if self.params.read_bps == 0.0 && self.relayed.is_none() {
             return WHOLE_WINDOW;
         }
         u16::try_from(self.room()).unwrap_or(WHOLE_WINDOW).min(WHOLE_WINDOW - 1)
     }
 
     fn keep_unread(&mut self, now: Time, payload: u32) {
-        if self.params.read_bps > 0.0 && payload > 0 {
+        if self.relayed.is_some() && payload > 0 {
+            self.unread.push_back(payload);
+        } else if self.params.read_bps > 0.0 && payload > 0 {
             self.unread.push_back(payload);
             if self.unread.len() == 1 {
                 self.read_at = now + self.reading_time(payload);

@@ -121,6 +121,12 @@ impl Sender {
         self.update_persist(now);
     }
 
+    /// The SYN is sent, before there are data; nothing happens if none is simulated.
+    pub fn handle_open(&mut self, now: Time, out: &mut Vec<Output>) {
+        self.backlog.open();
+        self.transmit(now, out);
+    }
+
     /// Nothing new is sent from now on. What is outstanding is still brought to its end.
     pub fn handle_close(&mut self) {
         self.backlog.close(self.sent_end);

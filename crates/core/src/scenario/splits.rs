@@ -1,0 +1,55 @@
+//! Which connections base stations make two of, and which.
+
+use super::{Flow, FlowKind, Line, Scenario};
+use crate::stage::{SplitFlow, Splits};
+use crate::transport::tcp::BaseStationMode;
+use crate::wire::{FlowId, NodeId};
+
+impl Scenario {
+    /// Does a base station split this flow's connection?
+    pub(crate) fn is_split(&self, flow: FlowId) -> bool {
+        !self.splitting_stations(&self.flows[flow.index()]).is_empty()
+    }
+
+    /// The flows whose connections this node splits.
+    pub(crate) fn splits_at(&self, node: NodeId) -> Splits {
+        let mut splits = Splits::new();
+        for (id, flow) in (0..).zip(&self.flows) {
+            let stations = self.splitting_stations(flow);
+            let Some(place) = stations.iter().position(|&station| station == node) else { continue };
+            let params = flow.tcp(self.params.tcp.clone());
+            let towards_source = if place == 0 { params.clone() } else { params.of_second_connection() };
+            splits.insert(
+                FlowId(id),
+                SplitFlow {
+                    src: NodeId(flow.src),
+                    dst: NodeId(flow.dst),
+                    ttl: self.params.network.data_ttl as u8,
+                    receiver: towards_source.of_relay(),
+                    sender: params.of_second_connection(),
+                },
+            );
+        }
+        splits
+    }
+
+    /// The base stations on the way of a flow that split its connection, from its source on: those with a
+    /// wire to one of its ends and not to both. ACKs must come back by them.
+    fn splitting_stations(&self, flow: &Flow) -> Vec<NodeId> {
+        let is_tcp = !flow.has_datagrams() && !matches!(flow.kind, FlowKind::Web { .. });
+        if self.params.tcp.base_station != BaseStationMode::Split || self.wired.is_empty() || !is_tcp {
+            return Vec::new();
+        }
+        let joins = |a: NodeId, b: u32| {
+            self.wired.iter().flat_map(Line::both).any(|line| (line.from, line.to) == (a, NodeId(b)))
+        };
+        let routes = self.static_routes();
+        let between = |from: u32, to: u32| -> Vec<NodeId> {
+            let next = |&node: &NodeId| routes.next_hop(node, NodeId(to));
+            std::iter::successors(next(&NodeId(from)), next).take_while(|node| node.0 != to).collect()
+        };
+        let back = between(flow.dst, flow.src);
+        let splits = |node: &NodeId| joins(*node, flow.src) != joins(*node, flow.dst) && back.contains(node);
+        between(flow.src, flow.dst).into_iter().filter(splits).collect()
+    }
+}
