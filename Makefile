@@ -170,6 +170,7 @@ papers-pages: build
 	$(BIN)/python -m studies.which_protocol
 	$(BIN)/python -m studies.movement
 	$(BIN)/python -m studies.quoted
+	$(BIN)/python -m studies.last_hop
 
 bench: build
 	benches/install_simulators.sh

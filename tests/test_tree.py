@@ -13,13 +13,13 @@ import pytest
 from tests.conftest import ROOT
 
 LIMITS = {
-    "": (1_515, 18_900_000),
-    "crates": (577, 4_590_000),
+    "": (1_517, 18_900_000),
+    "crates": (577, 4_600_000),
     "docs": (74, 1_693_000),
-    "papers": (178, 7_240_000),
+    "papers": (183, 7_285_000),
     "papers/kept": (5, 4_350_000),
     "python": (206, 1_755_000),
-    "tests": (157, 1_387_000),
+    "tests": (157, 1_390_000),
     "validation": (55, 694_000),
     "viewer": (70, 460_000),
 }
@@ -50,7 +50,7 @@ def test_what_is_made_from_kept_results_is_not_stored() -> None:
     assert not [name for name in names if name.startswith("papers/kept/") and not name.endswith(".zip")]
 
 
-NETWORK = 1_950
+NETWORK = 1_951
 """The most lines of `crates/core/src/network` without its tests: a packet's way, nodes that crash, and
 runs that are driven from outside."""
 

@@ -1,0 +1,130 @@
+"""What helps TCP over a lossy last hop, split connections among it: ``python -m studies.last_hop``.
+
+It writes the page from the kept results in papers/studies/kept. With ``--stores`` it first runs what is
+missing, and keeps it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import pandas as pd
+
+from manetlab.campaign import Campaign
+from manetlab.cli import options
+from manetlab.files import write_text
+from manetlab.stats import paired_ratio
+from manetlab.tables import Table
+from studies.pages import words
+from studies.quoted import Ask, table, values_of
+from studies.runs import with_code
+
+HERE = Path(__file__).parent
+WORDS, KEPT, PAGE = HERE / "last-hop-words.md", HERE / "kept" / "last-hop.parquet", Path("last-hop.md")
+MEASURES = [
+    "tcp_throughput_bps",
+    "tcp_goodput",
+    "tcp_timeouts",
+    "tcp_retransmissions",
+    "tcp_acked_undelivered_bytes",
+    "tcp_acked_undelivered_max_bytes",
+]
+COLUMNS = ["study", "column", "row", "replication", "seed", *MEASURES, "result_hash", "code", "cpu_time_s"]
+ERRORS = ("last-hop", "errors", "scheme")
+DELAYS = ("last-hop-delays", "delay", "scheme")
+ASKS = {
+    "errors": [
+        Ask(*ERRORS, "TCP throughput, kb/s, by bit error rate", "tcp_throughput_bps", 1e-3, 0, True),
+        Ask(*ERRORS, "Timeouts of the source, by bit error rate", "tcp_timeouts", 1.0, 1),
+    ],
+    "delays": [
+        Ask(*DELAYS, "TCP throughput, kb/s, by the wire's delay in ms", "tcp_throughput_bps", 1e-3, 0, True),
+    ],
+    "price": [
+        Ask(
+            *ERRORS,
+            "Acknowledged and not delivered at the end of the run, kB, by bit error rate",
+            "tcp_acked_undelivered_bytes",
+            1e-3,
+            1,
+        ),
+        Ask(
+            *ERRORS,
+            "The maximum of that in a run, kB, by bit error rate",
+            "tcp_acked_undelivered_max_bytes",
+            1e-3,
+            1,
+        ),
+    ],
+}
+"""By the part of the page: its tables."""
+QUOTED = [
+    ("SACK over Reno", "SACK", "Reno", "24"),
+    ("ELN over Reno", "ELN", "Reno", "25"),
+    ("snoop over link-layer ARQ", "snoop", "link-layer ARQ", "10 to 30"),
+]
+"""What the dissertation quotes: the name, a scheme, that which it is compared with, and the gain in %."""
+
+
+@click.command()
+@click.option(
+    "--stores", type=options.PATH, help="Run what is missing, with stores in this folder, and keep it."
+)
+@click.option("--docs", type=options.PATH, default=HERE, help="Folder of the page.")
+@options.JOBS
+def main(stores: Path | None, docs: Path, jobs: int | None) -> None:
+    """Run the campaigns, and write the page."""
+    if stores is not None:
+        runs = pd.concat([made(*study, stores, jobs) for study in (ERRORS, DELAYS)])
+        runs.to_parquet(KEPT, compression="zstd", index=False)
+    write_text(docs / PAGE, page(pd.read_parquet(KEPT)))
+
+
+def made(study: str, column: str, row: str, stores: Path, jobs: int | None) -> pd.DataFrame:
+    """The runs of a study, as they are kept."""
+    runs = with_code(Campaign.load(HERE / f"{study}.toml").run(stores / f"{study}.db", jobs=jobs))
+    labels = runs.rename(columns={column: "column", row: "row"}).assign(study=study)
+    return labels.reindex(columns=COLUMNS)
+
+
+def page(runs: pd.DataFrame) -> str:
+    """The page, in Markdown."""
+    said = words(WORDS)
+    facts = {
+        "runs": f"{len(runs):,}",
+        "replications": runs["replication"].nunique(),
+        "seconds": f"{runs['cpu_time_s'].sum():.0f}",
+        "code": str(runs["code"].iloc[0]).split()[-1][:8],
+    }
+    parts = [said["head"].format(**facts), quoted(runs).to_markdown(), said["quoted read"]]
+    for part, asks in ASKS.items():
+        parts.append(said[part])
+        shown = runs[runs["row"].str.startswith("I-TCP")] if part == "price" else runs
+        parts += [table(shown[shown["study"] == ask.study], ask).to_markdown() for ask in asks]
+        parts.append(said[f"{part} read"])
+    return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def quoted(runs: pd.DataFrame) -> Table:
+    """What is quoted beside the gains at the quoted study's error rate, by the wire's delay."""
+    of_delays = runs[runs["study"] == DELAYS[0]]
+    delays = list(dict.fromkeys(of_delays["column"]))
+    shown = Table(
+        "Gains in throughput, %, at 1.9 × 10⁻⁶, by the wire's delay in ms", ("gain", "quoted", *delays)
+    )
+    for name, scheme, other, gain in QUOTED:
+        shown.add(name, gain, *(gain_in_percent(of_delays, delay, scheme, other) for delay in delays))
+    return shown
+
+
+def gain_in_percent(runs: pd.DataFrame, column: str, scheme: str, other: str) -> str:
+    """How much more a scheme carries than another, in %, with its interval."""
+    ours, theirs = (values_of(runs, ASKS["delays"][0], column, row) for row in (scheme, other))
+    ratio = paired_ratio(ours, theirs)
+    mean, low, high = (100 * (each - 1) for each in (ratio.mean, ratio.low, ratio.high))
+    return f"{mean:+.0f} ({low:+.0f} to {high:+.0f})"
+
+
+if __name__ == "__main__":
+    main()
