@@ -5,7 +5,7 @@
 //! this module, from thresholds to capture, goes by distances, and does not know that there is an
 //! environment.
 
-use super::fading::Fading;
+use super::fading::{End, Fading};
 use super::path_loss::{LogDistance, PathLoss};
 use super::shadowing::{Remembered, Seen, Shadowing};
 use super::walls::{self, Barrier, Walls};
@@ -59,10 +59,10 @@ pub(super) struct Origin {
     now: Time,
     /// By how much the fields have drifted, in m.
     drifted_m: f64,
-    /// In the fields, which may have drifted.
-    place: Point,
     /// None without shadowing.
     seen: Option<Seen>,
+    /// None without fading.
+    fades: Option<End>,
     /// On the ground.
     here: Point,
     /// The squared distance (m²) beyond which nobody minds from where a signal seems to come.
@@ -133,9 +133,10 @@ impl Environment {
         let drifted_m = self.drift_m_s * now.as_secs();
         let (here, place) = (place, drifted(place, drifted_m));
         let seen = self.shadowing.as_ref().map(|field| field.see(place));
+        let fades = self.fading.as_ref().map(|fading| fading.end(node, place));
         let (within_m2, least_w, unfaded_m2) = (f64::INFINITY, 0.0, f64::INFINITY);
         let work = Work::default();
-        Origin { node, now, drifted_m, place, seen, here, within_m2, least_w, unfaded_m2, work }
+        Origin { node, now, drifted_m, seen, fades, here, within_m2, least_w, unfaded_m2, work }
     }
 
     /// From now on nobody minds signals that seem to come from beyond this squared distance (m²).
@@ -214,12 +215,12 @@ impl Environment {
                 *distance_m2 *= model.stretch(gain_db);
             }
         }
-        if let Some(fading) = &self.fading {
+        if let (Some(fading), Some(end)) = (&self.fading, &origin.fades) {
             let gains = &mut origin.work.gains;
             gains.clear();
-            gains.extend(ends.zip(distances_m2.iter()).map(|(end, &distance_m2)| {
+            gains.extend(ends.zip(distances_m2.iter()).map(|(there, &distance_m2)| {
                 let may_be_heard = distance_m2 <= origin.unfaded_m2;
-                if may_be_heard { fading.gain(origin.now, [(origin.node, origin.place), end]) } else { 0.0 }
+                if may_be_heard { fading.gain(origin.now, end, there) } else { 0.0 }
             }));
             for (distance_m2, &gain) in distances_m2.iter_mut().zip(gains.iter()) {
                 let seems_m2 = *distance_m2 * model.stretch_by(gain);
@@ -235,13 +236,13 @@ impl Environment {
         if let (Some(field), Some(seen)) = (&self.shadowing, &origin.seen) {
             gain_db = origin.work.shadows.gain_db(field, (origin.node, seen), (node, place));
         }
-        if let Some(fading) = &self.fading {
+        if let (Some(fading), Some(end)) = (&self.fading, &origin.fades) {
             if origin.unfaded_m2 < f64::INFINITY
                 && self.path_loss.as_if_shadowed_m2(distance_m2, gain, gain_db) > origin.unfaded_m2
             {
                 return f64::INFINITY;
             }
-            gain *= fading.gain(origin.now, [(origin.node, origin.place), (node, place)]);
+            gain *= fading.gain(origin.now, end, (node, place));
         }
         self.path_loss.as_if_shadowed_m2(distance_m2, gain, gain_db)
     }

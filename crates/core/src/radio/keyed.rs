@@ -38,6 +38,12 @@ impl Key {
 pub(super) struct OfTwo(u64);
 
 impl OfTwo {
+    /// The number of both alone.
+    #[inline]
+    pub(super) fn number(self) -> u64 {
+        self.0
+    }
+
     /// The number of both and this one.
     #[inline]
     pub(super) fn and(self, c: u64) -> u64 {
