@@ -65,13 +65,25 @@ pub(super) struct Origin {
     fades: Option<End>,
     /// On the ground.
     here: Point,
+    pub(super) limits: Limits,
+    pub(super) work: Work,
+}
+
+/// From where nobody minds signals.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
     /// The squared distance (m²) beyond which nobody minds from where a signal seems to come.
     within_m2: f64,
     /// The power that arrives from there, in W.
     least_w: f64,
     /// The squared distance (m²) beyond which nobody minds from where a signal seems to come before it fades.
     unfaded_m2: f64,
-    pub(super) work: Work,
+}
+
+impl Limits {
+    /// All signals matter.
+    pub(super) const NONE: Limits =
+        Limits { within_m2: f64::INFINITY, least_w: 0.0, unfaded_m2: f64::INFINITY };
 }
 
 impl Environment {
@@ -134,20 +146,18 @@ impl Environment {
         let (here, place) = (place, drifted(place, drifted_m));
         let seen = self.shadowing.as_ref().map(|field| field.see(place));
         let fades = self.fading.as_ref().map(|fading| fading.end(node, place));
-        let (within_m2, least_w, unfaded_m2) = (f64::INFINITY, 0.0, f64::INFINITY);
-        let work = Work::default();
-        Origin { node, now, drifted_m, seen, fades, here, within_m2, least_w, unfaded_m2, work }
+        let (limits, work) = (Limits::NONE, Work::default());
+        Origin { node, now, drifted_m, seen, fades, here, limits, work }
     }
 
-    /// From now on nobody minds signals that seem to come from beyond this squared distance (m²).
-    pub(super) fn limit(&self, origin: &mut Origin, within_m2: f64) {
-        let least_w = self.path_loss.power_w(within_m2);
-        (origin.within_m2, origin.least_w) = (within_m2, least_w);
+    /// Limits where nobody minds signals that seem to come from beyond this squared distance (m²).
+    pub(super) fn limits(&self, within_m2: f64) -> Limits {
+        let (least_w, mut unfaded_m2) = (self.path_loss.power_w(within_m2), f64::INFINITY);
         if let Some(fading) = &self.fading {
-            // A little more, against rounding.
-            let unfaded_m2 = self.path_loss.reach_m2(least_w / fading.highest());
-            origin.unfaded_m2 = unfaded_m2.max(within_m2) * (1.0 + 1e-9);
+            unfaded_m2 = self.path_loss.reach_m2(least_w / fading.highest()).max(within_m2);
         }
+        // A little more, against rounding.
+        Limits { within_m2, least_w, unfaded_m2: unfaded_m2 * (1.0 + 1e-9) }
     }
 
     /// The squared distance (m²) from which a transmission from `distance_m2` seems to come to a node;
@@ -219,7 +229,7 @@ impl Environment {
             let gains = &mut origin.work.gains;
             gains.clear();
             gains.extend(ends.zip(distances_m2.iter()).map(|(there, &distance_m2)| {
-                let may_be_heard = distance_m2 <= origin.unfaded_m2;
+                let may_be_heard = distance_m2 <= origin.limits.unfaded_m2;
                 if may_be_heard { fading.gain(origin.now, end, there) } else { 0.0 }
             }));
             for (distance_m2, &gain) in distances_m2.iter_mut().zip(gains.iter()) {
@@ -237,8 +247,8 @@ impl Environment {
             gain_db = origin.work.shadows.gain_db(field, (origin.node, seen), (node, place));
         }
         if let (Some(fading), Some(end)) = (&self.fading, &origin.fades) {
-            if origin.unfaded_m2 < f64::INFINITY
-                && self.path_loss.as_if_shadowed_m2(distance_m2, gain, gain_db) > origin.unfaded_m2
+            if origin.limits.unfaded_m2 < f64::INFINITY
+                && self.path_loss.as_if_shadowed_m2(distance_m2, gain, gain_db) > origin.limits.unfaded_m2
             {
                 return f64::INFINITY;
             }
@@ -256,7 +266,9 @@ impl Environment {
     /// from `seems_m2` without them; infinite where nothing comes through.
     pub(super) fn behind_walls_m2(&self, origin: &mut Origin, there: (u32, Point), seems_m2: f64) -> f64 {
         match &self.walls {
-            Some(walls) if seems_m2 <= origin.within_m2 => self.behind_m2(walls, origin, there, seems_m2),
+            Some(walls) if seems_m2 <= origin.limits.within_m2 => {
+                self.behind_m2(walls, origin, there, seems_m2)
+            }
             _ => seems_m2,
         }
     }
@@ -269,16 +281,16 @@ impl Environment {
             return 0.0;
         };
         let nearest_m = (distance_m2.sqrt() - 2.0 * moves_m).max(0.0);
-        let is_silent = self.path_loss.power_w(nearest_m * nearest_m) < spare * origin.least_w;
+        let is_silent = self.path_loss.power_w(nearest_m * nearest_m) < spare * origin.limits.least_w;
         if is_silent { moves_m } else { 0.0 }
     }
 
     /// The squared distance (m²) from which a signal seems to come that seems to come from `seems_m2` without
     /// walls; infinite where nothing comes through.
     fn behind_m2(&self, walls: &Walls, origin: &mut Origin, there: (u32, Point), seems_m2: f64) -> f64 {
-        let spare = match origin.within_m2 {
+        let spare = match origin.limits.within_m2 {
             f64::INFINITY => f64::INFINITY,
-            _ => self.path_loss.power_w(seems_m2) / origin.least_w,
+            _ => self.path_loss.power_w(seems_m2) / origin.limits.least_w,
         };
         match walls.gain((origin.node, origin.here), there, spare, &mut origin.work.walls) {
             0.0 => f64::INFINITY,

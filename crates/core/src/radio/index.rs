@@ -22,7 +22,7 @@
 
 use std::sync::Arc;
 
-use super::environment::Work;
+use super::environment::{Limits, Work};
 use super::{Environment, Fate, Propagation};
 use crate::kernel::{Span, Time};
 use crate::mobility::{Leg, Path, Point, heights_differ};
@@ -161,6 +161,7 @@ pub struct Index {
     propagation: Propagation,
     /// None where the distance alone decides about a power.
     environment: Option<Box<Environment>>,
+    limits: Limits,
     /// How far signals may come from.
     search_m: f64,
     paths: Arc<[Path]>,
@@ -212,6 +213,7 @@ impl Index {
         Index {
             propagation,
             environment: None,
+            limits: Limits::NONE,
             search_m: propagation.sense_range_m(),
             current: paths.iter().map(CurrentLeg::first).collect(),
             paths,
@@ -239,6 +241,7 @@ impl Index {
         if let Some(environment) = &environment {
             self.search_m = environment.search_m2(self.propagation.sense_m2).sqrt();
             self.work = environment.work(self.paths.len());
+            self.limits = environment.limits(self.propagation.sense_m2);
         }
         Index { environment: environment.map(Box::new), ..self }
     }
@@ -348,8 +351,7 @@ impl Index {
         self.reached.set_delays();
         let Some(environment) = &self.environment else { return };
         let (mut origin, limit_m2) = (environment.origin(from, here, now), self.search_m * self.search_m);
-        environment.limit(&mut origin, self.propagation.sense_m2);
-        origin.work = std::mem::take(&mut self.work);
+        (origin.limits, origin.work) = (self.limits, std::mem::take(&mut self.work));
         let Candidates { nodes, silent_until, .. } = &mut self.candidates[from as usize];
         let distances_m2 = &mut self.reached.distances_m2;
         for (distance_m2, &silent_until) in distances_m2.iter_mut().zip(silent_until.iter()) {
