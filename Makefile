@@ -171,6 +171,7 @@ papers-pages: build
 	$(BIN)/python -m studies.movement
 	$(BIN)/python -m studies.quoted
 	$(BIN)/python -m studies.last_hop
+	$(BIN)/python -m studies.fairness
 
 bench: build
 	benches/install_simulators.sh

@@ -26,7 +26,15 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "pape
 OTHERS = [ROOT / "papers" / "README.md", *(ROOT / "papers" / "pages").glob("*.md")]
 STUDIES = [
     ROOT / "papers" / "studies" / name
-    for name in ("README.md", "adjusted.md", "last-hop.md", "movement.md", "quoted.md", "ranges.md")
+    for name in (
+        "README.md",
+        "adjusted.md",
+        "fairness.md",
+        "last-hop.md",
+        "movement.md",
+        "quoted.md",
+        "ranges.md",
+    )
 ]
 MANETLAB = ".venv/bin/manetlab"
 TOO_LONG = (["demo"], ["papers", "reproduce"])
