@@ -275,6 +275,36 @@ def test_tshark_reads_every_message_and_route_of_cedar(tmp_path: Path) -> None:
     assert met == {*whats, "cbr"}
 
 
+def test_tshark_reads_every_message_and_route_of_zrp(tmp_path: Path) -> None:
+    # Eight nodes in a row, so that the ends are in nobody's zone at once; the last link breaks for good.
+    chain = {"movement": {"chain": {"nodes": 8, "spacing_m": 200.0}}, "duration_s": 60.0}
+    flow = {"kind": "cbr", "src": 0, "dst": 7, "start_s": 12.0, "bytes": 256, "interval_s": 0.5}
+    down = [{"node": 6, "at_s": 30.0, "for_s": 15.0}]
+    result, pcap, _ = captured(tmp_path, **chain, traffic={"flows": [flow]}, routing="zrp", failures=down)
+    whats = ("beacon", "link-state", "query", "reply", "route-error")
+    sent = {each["uid"]: each for each in records(result, "sent")}
+    names = ("frame.packet_id", "manetlab.kind", "manetlab.zrp.path", "manetlab.zrp.origin", "frame.comment")
+    read = tshark(
+        pcap, *names, "ip.len", "_ws.malformed", "_ws.lua.error", where="radiotap && ip.proto == 253"
+    )
+    met = set()
+    for row in read:
+        packet = sent[int(row["frame.packet_id"])]
+        assert (row["_ws.malformed"], row["_ws.lua.error"]) == ("", "")
+        kind, path = int(row["manetlab.kind"]), row["manetlab.zrp.path"].split(",")
+        if packet["what"] == "cbr":
+            assert (kind, packet["bytes"]) == (181, int(row["ip.len"]))
+        else:
+            assert whats[kind - 176] == packet["what"]
+            assert "the run charges" in row["frame.comment"] or packet["bytes"] == int(row["ip.len"])
+        if packet["what"] in ("cbr", "reply", "route-error"):
+            assert (path[0], path[-1]) == (address(0), address(7))
+        if packet["what"] == "link-state" and row["manetlab.zrp.origin"] == address(3):
+            assert packet["bytes"] in (20 + 8, 20 + 8 + 4, 20 + 8 + 8)
+        met.add(packet["what"])
+    assert met == {*whats, "cbr"}
+
+
 def test_tshark_reads_every_message_and_header_of_batman_adv(tmp_path: Path) -> None:
     result, pcap, _ = captured(tmp_path, **CHAIN, routing="batman")
     sent = {each["uid"]: each for each in records(result, "sent")}

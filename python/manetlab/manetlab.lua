@@ -1,5 +1,5 @@
 -- Shows the formats of manetlab's own in Wireshark and tshark: ADV, DSDV, SSA, ABR, ADP, PSP, the notifications
--- of TCP-BuS, LUNAR, DYMO, TORA, CEDAR, and what TSR adds to DSR. docs/captures.md in the documentation has the layouts.
+-- of TCP-BuS, LUNAR, DYMO, TORA, CEDAR, ZRP, and what TSR adds to DSR. docs/captures.md in the documentation has the layouts.
 --
 --     wireshark -X lua_script:"$(manetlab dissector)" run.pcapng
 --
@@ -50,6 +50,12 @@ local KINDS = {
     [113] = "header of a protocol in Python",
     [160] = "CEDAR message",
     [161] = "CEDAR source route",
+    [176] = "ZRP beacon",
+    [177] = "ZRP link state",
+    [178] = "ZRP query",
+    [179] = "ZRP reply",
+    [180] = "ZRP error",
+    [181] = "ZRP route",
 }
 local PREFERENCES = { [0] = "strong links only", [1] = "strong links first", [2] = "any link" }
 local RESPONSES = { [0] = "zero", [1] = "low", [2] = "medium", [3] = "high" }
@@ -170,6 +176,16 @@ f.cedar_core = ProtoField.ipv4("manetlab.cedar.core_path", "Core path")
 f.cedar_served = ProtoField.ipv4("manetlab.cedar.served", "Served")
 f.cedar_route = ProtoField.ipv4("manetlab.cedar.route", "Route")
 f.cedar_link = ProtoField.ipv4("manetlab.cedar.link", "End of the broken link")
+
+f.zrp_ttl = ProtoField.uint16("manetlab.zrp.ttl", "Links it may cross")
+f.zrp_origin = ProtoField.ipv4("manetlab.zrp.origin", "Origin")
+f.zrp_number = ProtoField.uint32("manetlab.zrp.number", "Number")
+f.zrp_neighbour = ProtoField.ipv4("manetlab.zrp.neighbour", "Neighbour")
+f.zrp_destination = ProtoField.ipv4("manetlab.zrp.destination", "Destination")
+f.zrp_target = ProtoField.ipv4("manetlab.zrp.target", "To bordercast it")
+f.zrp_to = ProtoField.ipv4("manetlab.zrp.to", "To have it next")
+f.zrp_link = ProtoField.ipv4("manetlab.zrp.link", "End of the broken link")
+f.zrp_path = ProtoField.ipv4("manetlab.zrp.path", "Path")
 
 f.header_next = ProtoField.uint8("manetlab.header.next", "IP protocol of what follows")
 f.header_length = ProtoField.uint16("manetlab.header.length", "Length")
@@ -388,6 +404,48 @@ local function cedar_route(tvb, pinfo, tree, root)
     end
 end
 
+local function zrp(tvb, tree)
+    local kind, path = tvb(0, 1):uint(), tvb:len()
+    if kind == 177 then
+        tree:add(f.zrp_ttl, tvb(2, 2))
+        tree:add(f.zrp_origin, tvb(4, 4))
+        tree:add(f.zrp_number, tvb(8, 4))
+        for place = 12, tvb:len() - 4, 4 do
+            tree:add(f.zrp_neighbour, tvb(place, 4))
+        end
+    elseif kind == 178 then
+        tree:add(f.zrp_number, tvb(4, 4))
+        tree:add(f.zrp_destination, tvb(8, 4))
+        path = 12 + 4 * tvb(2, 2):uint()
+        for place = 12, path - 4, 4 do
+            tree:add(f.zrp_target, tvb(place, 4))
+        end
+    elseif kind == 179 then
+        tree:add(f.zrp_to, tvb(4, 4))
+        tree:add(f.zrp_number, tvb(8, 4))
+        path = 12
+    elseif kind == 180 then
+        tree:add(f.zrp_to, tvb(4, 4))
+        tree:add(f.zrp_link, tvb(8, 4))
+        tree:add(f.zrp_link, tvb(12, 4))
+        path = 16
+    end
+    for place = path, tvb:len() - 4, 4 do
+        tree:add(f.zrp_path, tvb(place, 4))
+    end
+end
+
+local function zrp_route(tvb, pinfo, tree, root)
+    local length = 4 + 4 * tvb(2, 2):uint()
+    tree:add(f.header_next, tvb(1, 1))
+    for place = 4, length - 4, 4 do
+        tree:add(f.zrp_path, tvb(place, 4))
+    end
+    if tvb:len() > length then
+        DissectorTable.get("ip.proto"):try(tvb(1, 1):uint(), tvb(length):tvb(), pinfo, root)
+    end
+end
+
 function own.dissector(tvb, pinfo, root)
     local kind = tvb(0, 1):uint()
     local tree = root:add(own, tvb())
@@ -418,6 +476,10 @@ function own.dissector(tvb, pinfo, root)
         cedar(tvb, tree)
     elseif kind == 161 then
         cedar_route(tvb, pinfo, tree, root)
+    elseif kind >= 176 and kind <= 180 then
+        zrp(tvb, tree)
+    elseif kind == 181 then
+        zrp_route(tvb, pinfo, tree, root)
     end
     return tvb:len()
 end

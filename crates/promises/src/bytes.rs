@@ -45,6 +45,10 @@ pub fn fault(sender: NodeId, packet: &Packet) -> Option<String> {
             compare(&**message, &bytes, own::cedar::decode)
         }
         Payload::Rip(message) => compare(message, &encoded(|out| rip::encode(message, out)), rip::decode),
+        Payload::Zrp(message) => {
+            let bytes = encoded(|out| own::zrp::encode(message, out));
+            compare(&**message, &bytes, own::zrp::decode)
+        }
         Payload::Dsdv(update) => {
             compare(update, &encoded(|out| own::dsdv::encode(update, out)), own::dsdv::decode)
         }

@@ -167,6 +167,10 @@ impl Encoder {
                 own::cedar::encode_route(header, next, out);
                 protocol::EXPERIMENTAL
             }
+            Some(RoutingHeader::Zrp(header)) => {
+                own::zrp::encode_route(header, next, out);
+                protocol::EXPERIMENTAL
+            }
             Some(RoutingHeader::Custom(header)) => {
                 let header = own::custom::Header { next, bytes: header.bytes().min(65_535) as u16 };
                 own::custom::encode_header(header, out);
@@ -252,6 +256,7 @@ impl Encoder {
             Payload::Nothing | Payload::Lunar(_) => {}
             Payload::Adv(message) => own::adv::encode(message, out),
             Payload::Cedar(message) => own::cedar::encode(message, out),
+            Payload::Zrp(message) => own::zrp::encode(message, out),
             Payload::Custom(_) => own::custom::encode(charged as usize, out),
         }
     }
@@ -396,6 +401,7 @@ fn protocol_of(payload: &Payload) -> u8 {
         | Payload::Ssa(_)
         | Payload::Abr(_)
         | Payload::Cedar(_)
+        | Payload::Zrp(_)
         | Payload::Custom(_) => protocol::EXPERIMENTAL,
     }
 }

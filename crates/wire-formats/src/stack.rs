@@ -5,11 +5,11 @@ use manetlab_core::wire::aodv;
 use manetlab_core::wire::arp::ArpMessage;
 use manetlab_core::wire::babel;
 use manetlab_core::wire::batman::{Packet as BatmanPacket, Unicast};
-use manetlab_core::wire::cedar;
 use manetlab_core::wire::dymo;
 use manetlab_core::wire::olsr;
 use manetlab_core::wire::rip;
 use manetlab_core::wire::rtp;
+use manetlab_core::wire::{cedar, zrp};
 
 use crate::ipv4::protocol;
 use crate::reader::Malformed;
@@ -42,6 +42,8 @@ pub struct Packet<'a> {
     pub dsr: Option<dsr::Decoded<'a>>,
     /// CEDAR's source route, if it has one.
     pub cedar: Option<cedar::SourceRoute>,
+    /// ZRP's route, if it has one.
+    pub zrp: Option<zrp::SourceRoute>,
     /// The header of a protocol in Python, if it has one.
     pub custom: Option<own::custom::Header>,
     /// What it carries.
@@ -119,7 +121,7 @@ pub fn decode_packet(bytes: &[u8]) -> Result<Packet<'_>, Malformed> {
         (next, rest) = (decoded.next, decoded.payload);
         dsr = Some(decoded);
     }
-    let (mut cedar, mut custom) = (None, None);
+    let (mut cedar, mut zrp, mut custom) = (None, None, None);
     if next == protocol::EXPERIMENTAL {
         match own::decode(rest)? {
             (own::Message::Header(header), after) => {
@@ -130,10 +132,14 @@ pub fn decode_packet(bytes: &[u8]) -> Result<Packet<'_>, Malformed> {
                 (next, rest) = (follows, after);
                 cedar = Some(route);
             }
+            (own::Message::ZrpRoute(route, follows), after) => {
+                (next, rest) = (follows, after);
+                zrp = Some(route);
+            }
             _ => {}
         }
     }
-    Ok(Packet { ip, dsr, cedar, custom, payload: decode_payload(ip.src, ip.dst, next, rest)? })
+    Ok(Packet { ip, dsr, cedar, zrp, custom, payload: decode_payload(ip.src, ip.dst, next, rest)? })
 }
 
 fn decode_payload(src: NodeId, dst: NodeId, next: u8, bytes: &[u8]) -> Result<Payload<'_>, Malformed> {

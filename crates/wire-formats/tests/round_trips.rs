@@ -7,7 +7,7 @@ use manetlab_core::wire::dsr::{FlowMark, Header, LinkError, Request, Route, Unkn
 use manetlab_core::wire::tcp::SegmentRanges;
 use manetlab_core::wire::{
     ConnectionId, Ecn, FlowId, NodeId, abr, adp, adv, aodv, babel, batman, cedar, dsdv, dymo, lunar, olsr,
-    psp, rip, rtp, ssa, tora, tsr,
+    psp, rip, rtp, ssa, tora, tsr, zrp,
 };
 use manetlab_wire_formats::address::{self, LAST_NODE};
 use manetlab_wire_formats::tcp::{Door, Flags, Options};
@@ -298,7 +298,11 @@ fn own_message() -> impl Strategy<Value = own::Message> {
         own::Message::CedarRoute(cedar::SourceRoute { route: route.into(), at }, next)
     });
     let adv = adv_message().prop_map(own::Message::Adv);
-    prop_oneof![adv, dsdv, ssa, abr, adp_data, adp_ack, psp, bus, cedar, route, custom, header]
+    let zrp = zrp_message().prop_map(own::Message::Zrp);
+    let path = (vec(node(), 0..20), any::<u8>())
+        .prop_map(|(path, next)| own::Message::ZrpRoute(zrp::SourceRoute { path: path.into() }, next));
+    let with_routes = prop_oneof![cedar, route, zrp, path];
+    prop_oneof![adv, dsdv, ssa, abr, adp_data, adp_ack, psp, bus, with_routes, custom, header]
 }
 
 fn encode_own(message: &own::Message, out: &mut Vec<u8>) {
@@ -313,6 +317,8 @@ fn encode_own(message: &own::Message, out: &mut Vec<u8>) {
         own::Message::Bus(message) => own::bus::encode(message, out),
         own::Message::Cedar(message) => own::cedar::encode(message, out),
         own::Message::CedarRoute(route, next) => own::cedar::encode_route(route, *next, out),
+        own::Message::Zrp(message) => own::zrp::encode(message, out),
+        own::Message::ZrpRoute(route, next) => own::zrp::encode_route(route, *next, out),
         own::Message::Custom(bytes) => own::custom::encode(*bytes, out),
         own::Message::Header(header) => own::custom::encode_header(*header, out),
     }
@@ -817,5 +823,36 @@ proptest! {
         prop_assert_eq!(encoded(|out| own::cedar::encode(&message, out)).len() as u32, message.bytes());
         let route = cedar::SourceRoute { route: route.into(), at: 0 };
         prop_assert_eq!(encoded(|out| own::cedar::encode_route(&route, 17, out)).len() as u32, route.bytes());
+    }
+}
+
+fn zrp_message() -> impl Strategy<Value = zrp::Message> {
+    use zrp::{Back, LinkState, Message, Nodes, Query};
+    let nodes = |least: usize| vec(node(), least..9).prop_map(Nodes::from);
+    (0..5, any::<u32>(), any::<u16>(), node(), node(), nodes(0), nodes(1)).prop_map(
+        |(which, number, ttl, a, b, list, path)| match which {
+            0 => Message::Beacon,
+            1 => {
+                Message::LinkState(LinkState { origin: a, seqno: number, ttl: ttl.into(), neighbours: list })
+            }
+            2 => Message::Query { query: Query { id: number, dst: a, path }, targets: list },
+            3 => Message::Reply(Back { content: number, path, to: a }),
+            _ => Message::Error(Back { content: [a, b], path, to: a }),
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_make_the_decoder_of_zrp_panic(mut bytes in vec(any::<u8>(), 0..80), which in 0..7_u8) {
+        bytes.splice(0..0, [175 + which, 0]);
+        let _ = own::zrp::decode(&bytes);
+        let _ = own::zrp::decode_route(&bytes);
+    }
+
+    #[test]
+    fn routes_of_zrp_are_as_long_as_they_say(path in vec(node(), 1..20)) {
+        let route = zrp::SourceRoute { path: path.into() };
+        prop_assert_eq!(encoded(|out| own::zrp::encode_route(&route, 17, out)).len() as u32, route.bytes());
     }
 }

@@ -13,7 +13,7 @@ use manetlab_core::wire::{
     Ecn, FlowId, IP_HEADER_BYTES, NodeId, Packet, Payload, RoutingHeader, abr as abr_wire, adv as adv_wire,
     aodv as aodv_wire, babel as babel_wire, batman as batman_wire, cedar as cedar_wire, dsdv as dsdv_wire,
     dsr as dsr_wire, dymo as dymo_wire, lunar as lunar_wire, olsr as olsr_wire, rip as rip_wire,
-    ssa as ssa_wire, tora as tora_wire, tsr as tsr_wire,
+    ssa as ssa_wire, tora as tora_wire, tsr as tsr_wire, zrp as zrp_wire,
 };
 
 use super::input::{Input, ME, NODES};
@@ -347,6 +347,12 @@ impl Bench {
                 Some(Payload::Cedar(Arc::new(cedar_message(input))))
             }
             RoutingKind::Rip => Some(Payload::Rip(rip_message(input))),
+            RoutingKind::Zrp => {
+                if is_data && !input.once_in(4) {
+                    packet.put_header(RoutingHeader::Zrp(zrp_wire::SourceRoute { path: zrp_nodes(input) }));
+                }
+                Some(Payload::Zrp(Arc::new(zrp_message(input))))
+            }
             // Others have no messages, or those of `Payload::Custom`, which only they themselves make.
             _ => None,
         };
@@ -616,6 +622,34 @@ fn rip_message(input: &mut Input<'_>) -> rip_wire::Message {
         metric: input.byte() % 20,
     };
     rip_wire::Message::Response((0..input.below(6)).map(|_| entry(input)).collect())
+}
+
+fn zrp_nodes(input: &mut Input<'_>) -> zrp_wire::Nodes {
+    (0..input.below(6)).map(|_| input.node()).collect()
+}
+
+fn zrp_message(input: &mut Input<'_>) -> zrp_wire::Message {
+    use zrp_wire::{Back, LinkState, Message, Query};
+    // What is read from bytes has a source.
+    let path = |input: &mut Input<'_>| [input.node()].iter().chain(&*zrp_nodes(input)).copied().collect();
+    match input.below(6) {
+        0 => Message::Beacon,
+        1 | 2 => Message::LinkState(LinkState {
+            origin: input.node(),
+            seqno: input.number(),
+            ttl: input.byte().into(),
+            neighbours: zrp_nodes(input),
+        }),
+        3 => Message::Query {
+            query: Query { id: input.number(), dst: input.node(), path: path(input) },
+            targets: if input.once_in(4) { zrp_nodes(input) } else { [ME].into() },
+        },
+        4 => Message::Reply(Back { content: input.number(), path: path(input), to: input.node() }),
+        _ => {
+            let content = [input.node(), input.node()];
+            Message::Error(Back { content, path: path(input), to: input.node() })
+        }
+    }
 }
 
 fn babel_packet(input: &mut Input<'_>) -> babel_wire::Packet {

@@ -37,6 +37,7 @@ pub mod tcp;
 pub mod tora;
 pub mod tsr;
 mod udp;
+pub mod zrp;
 
 pub use custom::{CustomHeader, CustomMessage};
 pub use ethernet::{ETHERNET_HEADER_BYTES, EthernetFrame};

@@ -9,6 +9,7 @@ use super::ids::{ConnectionId, FlowId, NodeId};
 use super::udp::Datagram;
 use super::{
     abr, adp, adv, aodv, babel, batman, cedar, dsdv, dsr, dymo, lunar, olsr, psp, rip, rtp, ssa, tcp, tora,
+    zrp,
 };
 use crate::kernel::Time;
 
@@ -67,6 +68,8 @@ pub enum RoutingHeader {
     Batman(batman::Unicast),
     /// CEDAR's source route.
     Cedar(cedar::SourceRoute),
+    /// ZRP's route.
+    Zrp(zrp::SourceRoute),
     /// A header that only its protocol understands.
     Custom(CustomHeader),
 }
@@ -79,6 +82,7 @@ impl RoutingHeader {
             RoutingHeader::Lunar(label) => label.bytes,
             RoutingHeader::Batman(_) => batman::Unicast::BYTES,
             RoutingHeader::Cedar(route) => route.bytes(),
+            RoutingHeader::Zrp(route) => route.bytes(),
             RoutingHeader::Custom(header) => header.bytes(),
         }
     }
@@ -90,6 +94,7 @@ impl RoutingHeader {
             RoutingHeader::Lunar(_) => "label",
             RoutingHeader::Batman(_) => "unicast",
             RoutingHeader::Cedar(_) => "source-route",
+            RoutingHeader::Zrp(_) => "route",
             RoutingHeader::Custom(header) => header.name,
         }
     }
@@ -122,6 +127,14 @@ impl RoutingHeader {
     pub fn as_cedar(&self) -> Option<&cedar::SourceRoute> {
         match self {
             RoutingHeader::Cedar(route) => Some(route),
+            _ => None,
+        }
+    }
+
+    /// The header, if it is ZRP's.
+    pub fn as_zrp(&self) -> Option<&zrp::SourceRoute> {
+        match self {
+            RoutingHeader::Zrp(route) => Some(route),
             _ => None,
         }
     }
@@ -178,6 +191,8 @@ pub enum Payload {
     Cedar(Arc<cedar::Message>),
     /// A message of RIP.
     Rip(rip::Message),
+    /// A message of ZRP.
+    Zrp(Arc<zrp::Message>),
     /// A message that only its protocol understands.
     Custom(CustomMessage),
 }
@@ -306,6 +321,7 @@ impl Packet {
             Payload::Abr(message) => message.name(),
             Payload::Cedar(message) => message.name(),
             Payload::Rip(message) => message.name(),
+            Payload::Zrp(message) => message.name(),
             Payload::Custom(message) => message.name,
         }
     }

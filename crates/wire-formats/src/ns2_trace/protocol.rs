@@ -21,6 +21,7 @@ pub(super) fn kind(packet: &Packet) -> &'static str {
         Payload::Abr(_) => "ABR",
         Payload::Cedar(_) => "CEDAR",
         Payload::Rip(_) => "RIP",
+        Payload::Zrp(_) => "ZRP",
         Payload::Nothing if packet.dsr().is_some() => "DSR",
         Payload::Datagram(_, datagram) if datagram.rtp.is_some() => "rtp",
         _ => packet.name(),

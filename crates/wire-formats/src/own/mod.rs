@@ -1,5 +1,5 @@
 //! Formats of this project's own, for protocols whose sources give none: ADV, DSDV, SSA, ABR, ADP, PSP, the
-//! messages of TCP-BuS, LUNAR, DYMO, TORA, CEDAR, and what only a protocol in Python understands.
+//! messages of TCP-BuS, LUNAR, DYMO, TORA, CEDAR, ZRP, and what only a protocol in Python understands.
 //!
 //! They follow the IP header under protocol 253 (RFC 3692), except for LUNAR's, which precede it ([`lunar`]).
 //! The first byte says which format it is. Lengths are those that a run charges, so that fields are as wide
@@ -18,6 +18,7 @@ pub mod lunar;
 pub mod psp;
 pub mod ssa;
 pub mod tora;
+pub mod zrp;
 
 use crate::reader::Malformed;
 
@@ -44,6 +45,9 @@ pub(crate) mod kind {
     pub(crate) const CUSTOM_HEADER: u8 = 113;
     pub(crate) const CEDAR_MESSAGE: u8 = 160;
     pub(crate) const CEDAR_ROUTE: u8 = 161;
+    /// In the order of ZRP's `Message`.
+    pub(crate) const ZRP: [u8; 5] = [176, 177, 178, 179, 180];
+    pub(crate) const ZRP_ROUTE: u8 = 181;
 }
 
 /// A message in one of these formats.
@@ -69,6 +73,10 @@ pub enum Message {
     Cedar(manetlab_core::wire::cedar::Message),
     /// A source route of CEDAR before the payload, whose IP protocol is the number.
     CedarRoute(manetlab_core::wire::cedar::SourceRoute, u8),
+    /// Of ZRP.
+    Zrp(manetlab_core::wire::zrp::Message),
+    /// A route of ZRP before the payload, whose IP protocol is the number.
+    ZrpRoute(manetlab_core::wire::zrp::SourceRoute, u8),
     /// Of a protocol in Python: so many bytes that are not known here.
     Custom(usize),
     /// A header of a protocol in Python before the payload.
@@ -94,6 +102,11 @@ pub fn decode(bytes: &[u8]) -> Result<(Message, &[u8]), Malformed> {
         Some(&kind::CEDAR_ROUTE) => {
             let (route, next, rest) = cedar::decode_route(bytes)?;
             Ok((Message::CedarRoute(route, next), rest))
+        }
+        Some(kind) if kind::ZRP.contains(kind) => Ok((Message::Zrp(zrp::decode(bytes)?), none)),
+        Some(&kind::ZRP_ROUTE) => {
+            let (route, next, rest) = zrp::decode_route(bytes)?;
+            Ok((Message::ZrpRoute(route, next), rest))
         }
         Some(&kind::CUSTOM_MESSAGE) => Ok((Message::Custom(bytes.len()), none)),
         Some(&kind::CUSTOM_HEADER) => {

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::iarp::Zone;
-use super::messages::{Name, Query};
 use crate::kernel::Time;
 use crate::wire::NodeId;
+use crate::wire::zrp::{Name, Query};
 
 /// What a node knows of the spread of a query.
 struct Coverage {

@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use super::messages::LinkState;
 use super::params::ZrpParams;
 use crate::kernel::Time;
 use crate::wire::NodeId;
+use crate::wire::zrp::LinkState;
 
 /// What another node has told.
 struct Told {

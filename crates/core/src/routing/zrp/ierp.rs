@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::messages::{Name, Path};
+use super::messages::Path;
 use super::params::ZrpParams;
 use crate::kernel::{Span, Time};
 use crate::wire::NodeId;
+use crate::wire::zrp::Name;
 
 /// A route of a reply, whose packets carry it.
 struct Route {

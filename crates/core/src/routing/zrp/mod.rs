@@ -28,13 +28,14 @@ use std::sync::Arc;
 use self::brp::Brp;
 use self::iarp::Zone;
 use self::ierp::{Ierp, Step};
-use self::messages::{Back, LinkState, Message, Path, Query, path_of, put_path};
+use self::messages::{Path, packet, path_of, put_path};
 pub use self::params::ZrpParams;
 use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
 use crate::routing::buffer::PacketBuffer;
 use crate::routing::{Action, Notice, Routing, relay};
-use crate::wire::{NodeId, Packet};
+use crate::wire::zrp::{Back, LinkState, Message, Query};
+use crate::wire::{NodeId, Packet, Payload};
 
 /// One node's ZRP. `stream` is used for jitter.
 pub fn new(node: NodeId, params: &Arc<ZrpParams>, stream: Stream) -> Box<dyn Routing> {
@@ -93,7 +94,8 @@ impl Routing for Zrp {
     }
 
     fn handle_incoming(&mut self, now: Time, mut packet: Packet, from: NodeId, actions: &mut Vec<Action>) {
-        if let Some(message) = Message::of(&packet).cloned() {
+        if let Payload::Zrp(message) = &packet.payload {
+            let message = (**message).clone();
             actions.push(Action::Consume(packet));
             self.hear(now, from, actions);
             self.receive(now, message, from, actions);
@@ -398,7 +400,7 @@ impl Zrp {
         };
         let reach = to.and_then(|to| Some((to, self.zone.reach(to)?)));
         if let Some((to, reach)) = reach {
-            let packet = wrap(Back { to, ..back }).packet(now, self.node, reach.next_hop);
+            let packet = packet(wrap(Back { to, ..back }), now, self.node, reach.next_hop);
             actions.push(Action::Send { packet, next_hop: reach.next_hop, delay: Span::ZERO });
         }
     }
@@ -425,7 +427,7 @@ impl Zrp {
     }
 
     fn broadcast(&self, now: Time, message: Message, delay: Span, actions: &mut Vec<Action>) {
-        let packet = message.packet(now, self.node, NodeId::BROADCAST);
+        let packet = packet(message, now, self.node, NodeId::BROADCAST);
         actions.push(Action::Broadcast { packet, delay });
     }
 }

@@ -36,7 +36,8 @@ fn query(dst: u32, path: &[u32], targets: &[u32]) -> Message {
 
 /// What the machine does when a message comes from a neighbour.
 fn hear(node: &mut Zrp, seconds: f64, from: u32, message: Message) -> Vec<Action> {
-    let packet = Packet { uid: 77, ..message.packet(at(seconds), NodeId(from), NodeId::BROADCAST) };
+    let packet =
+        Packet { uid: 77, ..messages::packet(message, at(seconds), NodeId(from), NodeId::BROADCAST) };
     let mut actions = Vec::new();
     node.handle_incoming(at(seconds), packet, NodeId(from), &mut actions);
     assert!(matches!(actions.remove(0), Action::Consume(_)));
@@ -54,7 +55,10 @@ fn run(node: &mut Zrp, until: f64) -> Vec<Action> {
 
 /// The messages that are sent, and to whom.
 fn sent(actions: &[Action]) -> Vec<(NodeId, Message)> {
-    let message = |packet: &Packet| Some((packet.dst, Message::of(packet)?.clone()));
+    let message = |packet: &Packet| match &packet.payload {
+        Payload::Zrp(message) => Some((packet.dst, (**message).clone())),
+        _ => None,
+    };
     actions.iter().filter_map(Action::packet).filter_map(message).collect()
 }
 
