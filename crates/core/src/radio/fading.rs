@@ -237,7 +237,7 @@ fn half_angle(turns: u32) -> (f32, f32) {
     const TURNS: f32 = 1.0 / (1u64 << 32) as f32;
     let t = turns.cast_signed() as f32 * TURNS;
     let t2 = t * t;
-    let sine = t * (3.141_582 + t2 * (-5.167_142_8 + t2 * (2.541_899_4 + t2 * -0.554_637_05)));
+    let sine = t * (3.141_582 + t2 * (-5.167_143 + t2 * (2.541_899_4 + t2 * -0.554_637_1)));
     let cosine = 0.999_993_3 + t2 * (-4.933_938 + t2 * (4.041_283_4 + t2 * -1.222_127_1));
     (cosine, sine)
 }
