@@ -13,13 +13,13 @@ import pytest
 from tests.conftest import ROOT
 
 LIMITS = {
-    "": (1_530, 19_200_000),
-    "crates": (580, 4_660_000),
-    "docs": (74, 1_693_000),
-    "papers": (189, 7_470_000),
+    "": (1_545, 19_400_000),
+    "crates": (590, 4_720_000),
+    "docs": (74, 1_705_000),
+    "papers": (199, 7_620_000),
     "papers/kept": (5, 4_350_000),
     "python": (206, 1_755_000),
-    "tests": (160, 1_405_000),
+    "tests": (162, 1_415_000),
     "validation": (55, 694_000),
     "viewer": (70, 460_000),
 }
@@ -50,7 +50,7 @@ def test_what_is_made_from_kept_results_is_not_stored() -> None:
     assert not [name for name in names if name.startswith("papers/kept/") and not name.endswith(".zip")]
 
 
-NETWORK = 1_951
+NETWORK = 1_965
 """The most lines of `crates/core/src/network` without its tests: a packet's way, nodes that crash, and
 runs that are driven from outside."""
 

@@ -841,6 +841,10 @@ def _fit(changes: dict[str, Fields], values: Params, has_rates: bool) -> float:
         change("tcp", "timestamps", True)
     if values["tcp"]["dsack"] and not values["tcp"]["sack"]:
         change("tcp", "dsack", False)
+    if values["tcp"]["loss_predictor"].startswith("coherence") and not values["tcp"]["ecn"]:
+        change("tcp", "ecn", True)
+    if values["tcp"]["loss_predictor"] == "coherence-receiver" and values["tcp"]["dupack_delay_s"] == 0.0:
+        change("tcp", "dupack_delay_s", 0.2)
     if 0.0 < values["tsr"]["probe_interval_s"] < 0.01:
         change("tsr", "probe_interval_s", 0.01)
     stays_at_1 = mac["data_rate_bps"] == RATES_BPS[0] and mac["rate_control"] == "fixed"

@@ -94,6 +94,7 @@ def _needed(result: Result) -> set[str]:
         "TSR": routing == "tsr",
         "tcp.allowed_pause_s above 0": params["tcp"]["allowed_pause_s"] > 0.0,
         "tcp.spurious": params["tcp"]["spurious"] != "none",
+        "tcp.loss_predictor": params["tcp"]["loss_predictor"] != "none",
         "throttle.mode density": params["throttle"]["mode"] == "density",
         # Noise destroys frames as errors of bits do.
         "radio.bit_error_rate above 0": params["radio"]["bit_error_rate"] > 0.0

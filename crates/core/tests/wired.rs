@@ -99,6 +99,32 @@ fn over_a_lossy_hop(sender: &str, mode: BaseStationMode) -> TcpMeasures {
     }
 }
 
+/// What guesses are compared with: a wire's short queue is congestion, errors of bits are not. Only who
+/// guesses is measured.
+#[test]
+fn guesses_are_compared_with_what_lost_the_segments() {
+    let guessed = |sender: &str, bit_error_rate, queue_packets| {
+        let tcp = FlowKind::Tcp { bytes: None, window: Some(40), segment_bytes: Some(1400) };
+        let mut scenario = behind_a_base_station(vec![flow(0, 2, 0.0, tcp)], 60.0);
+        scenario.wired = vec![WiredLink { rate_bps: 1e6, delay_s: 0.02, queue_packets, ..link(0, 1) }];
+        scenario.params.radio.bit_error_rate = bit_error_rate;
+        scenario.params.mac.repeats_damaged = false;
+        assert!(scenario.params.tcp.apply_sender(sender));
+        let result = result(&scenario);
+        assert_eq!(result.flows[0].guesses.is_some(), result.totals.guesses.is_some());
+        result.flows[0].guesses
+    };
+    assert_eq!(guessed("newreno", 2e-6, 10), None);
+    for sender in ["predict-vegas", "predict-ndg", "predict-ntg", "predict-arrivals"] {
+        let radio = guessed(sender, 2e-6, 100).expect("it guesses");
+        assert!(radio.judged_wireless_losses > 20, "{sender}: {radio:?}");
+        assert_eq!((radio.judged_congestion_losses, radio.congestion_accuracy), (0, None), "{sender}");
+        let queue = guessed(sender, 0.0, 10).expect("it guesses");
+        assert!(queue.judged_congestion_losses > 20, "{sender}: {queue:?}");
+        assert_eq!((queue.judged_wireless_losses, queue.wireless_accuracy), (0, None), "{sender}");
+    }
+}
+
 /// Snoop hides the losses of the radio from the sender; a link layer that lets duplicate ACKs pass repairs
 /// them, and so does the sender; with explicit notification the sender repairs them with its window open.
 #[test]

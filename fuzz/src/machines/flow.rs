@@ -251,7 +251,7 @@ impl Bench {
                 FlowAction::Count(event) => self.meter.count(self.now, FLOW, event),
                 FlowAction::Broken(what) => self.broken = Some(what),
                 FlowAction::RetransmissionTimeout { rto, .. } => assert!(rto > Span::ZERO, "{rto:?}"),
-                FlowAction::Opened { .. } | FlowAction::Closed { .. } => {}
+                FlowAction::Opened { .. } | FlowAction::Closed { .. } | FlowAction::Judged { .. } => {}
             }
         }
         for &timer in self.flow.timers() {

@@ -71,7 +71,7 @@ fn of_sender(out: &[Output]) -> Vec<Option<u32>> {
 fn of_receiver(out: &[ReceiverOutput]) -> Vec<Option<u32>> {
     let bytes = |output: &ReceiverOutput| match output {
         ReceiverOutput::Send { bytes, .. } => Some(*bytes),
-        ReceiverOutput::InOrder(_) => None,
+        ReceiverOutput::InOrder(_) | ReceiverOutput::Judged(_) => None,
     };
     out.iter().map(bytes).collect()
 }

@@ -253,6 +253,9 @@ impl Connection {
                     let payload = Payload::Tcp(self.id, segment);
                     actions.push(FlowAction::Send { from: self.from, bytes, payload, ecn });
                 }
+                Output::Judged(judgement) => {
+                    actions.push(FlowAction::Judged { connection: self.id.number, judgement });
+                }
                 Output::TimedOut => actions.push(FlowAction::Count(FlowEvent::TimedOut)),
                 Output::Acknowledged => actions.push(FlowAction::Count(FlowEvent::Acknowledged)),
                 Output::Finished => finishes = self.has_all && self.completed.is_none(),
@@ -280,6 +283,9 @@ impl Connection {
                 ReceiverOutput::Send { segment, bytes, ecn } => {
                     let payload = Payload::Tcp(self.id, segment);
                     actions.push(FlowAction::Send { from: self.from.other(), bytes, payload, ecn });
+                }
+                ReceiverOutput::Judged(judgement) => {
+                    actions.push(FlowAction::Judged { connection: self.id.number, judgement });
                 }
                 ReceiverOutput::InOrder(bytes) => {
                     actions.push(FlowAction::Count(FlowEvent::Progressed));

@@ -43,6 +43,7 @@ use crate::observe::{
     RtpMeasures, RunningCounts, SplitMeasures, SpuriousMeasures,
 };
 use crate::routing::Notice;
+use crate::transport::tcp::Judgement;
 use crate::wire::tcp;
 use crate::wire::{Ecn, Packet, Payload};
 
@@ -136,6 +137,13 @@ pub enum FlowAction {
         ssthresh: f64,
         /// Its retransmission time-out.
         rto: Span,
+    },
+    /// Compare a guess why a segment of a connection was lost with the true reason.
+    Judged {
+        /// The connection within the flow.
+        connection: u32,
+        /// The segment, and what an end guesses.
+        judgement: Judgement,
     },
     /// Count this.
     Count(FlowEvent),

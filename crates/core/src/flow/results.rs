@@ -3,9 +3,10 @@
 use super::{Flow, FlowReport};
 use crate::kernel::Time;
 use crate::observe::{
-    ConnectionTotals, CostTotals, DelayHistogram, FlowCost, FlowMeasures, FlowResult, LoadTotals, MacCount,
-    MessageTotals, Meter, ProgressTotals, Receptions, Routes, RunTotals, SplitTotals, SpuriousTotals,
-    TimelinessTotals, Timely, VoiceTotals, WebTotals,
+    Audit, ConnectionTotals, CostTotals, DelayHistogram, FlowCost, FlowMeasures, FlowResult, GuessCounts,
+    GuessMeasures, GuessTotals, LoadTotals, LossGuesses, MacCount, MessageTotals, Meter, ProgressTotals,
+    Receptions, Routes, RunTotals, SplitTotals, SpuriousTotals, TimelinessTotals, Timely, VoiceTotals,
+    WebTotals,
 };
 use crate::scenario::Scenario;
 use crate::topology::PathMeasures;
@@ -17,6 +18,8 @@ pub(crate) struct Books<'a> {
     pub(crate) meter: &'a Meter,
     pub(crate) routes: &'a Routes,
     pub(crate) receptions: Receptions,
+    /// The guesses why segments were lost, and what became of those.
+    pub(crate) guesses: (&'a LossGuesses, &'a Audit),
     /// The measures of each flow's shortest path, or nothing if they are not wanted.
     pub(crate) paths: &'a [PathMeasures],
     /// The end of the run.
@@ -63,6 +66,7 @@ impl Books<'_> {
             progress: ProgressTotals::of(flows.iter().filter_map(|flow| flow.progress)),
             spurious: SpuriousTotals::of(flows.iter().filter_map(|flow| flow.spurious)),
             split: SplitTotals::of(flows.iter().filter_map(|flow| flow.split)),
+            guesses: GuessTotals::of(flows.iter().filter_map(|of| self.guesses_of(of.id, &of.measures))),
             timeliness: TimelinessTotals::of(&timely.iter().flatten().collect::<Vec<_>>()),
             shares: meter.shares.totals(),
             energy: None,
@@ -82,6 +86,7 @@ impl Books<'_> {
 
     fn flow_result(&self, id: u32, report: FlowReport) -> FlowResult {
         let of = &self.scenario.flows[id as usize];
+        let guesses = self.guesses_of(id, &report.measures).map(GuessMeasures::of);
         FlowResult {
             id,
             src: of.src,
@@ -93,12 +98,19 @@ impl Books<'_> {
             progress: report.progress,
             spurious: report.spurious,
             split: report.split,
+            guesses,
             timeliness: None,
             cost: FlowCost::default(),
             path: None,
             route: self.routes.measures(self.end, FlowId(id)),
             rates: self.meter.shares.of(FlowId(id)),
         }
+    }
+
+    /// How well a flow of kind `tcp` guesses; none if nobody guesses, and of other flows.
+    fn guesses_of(&self, id: u32, measures: &FlowMeasures) -> Option<GuessCounts> {
+        let (guesses, audit) = self.guesses;
+        if matches!(measures, FlowMeasures::Tcp(_)) { guesses.counts(FlowId(id), audit) } else { None }
     }
 
     /// What a flow cost at the MACs, and the packets and payload bytes of it that arrived in the window.

@@ -14,6 +14,7 @@ use crate::observe::{FlowMeasures, Meter, RunningCounts};
 use crate::profile::profile;
 use crate::routing::Notice;
 use crate::scenario::{Flow as FlowSpec, FlowKind, RoutingKind, Scenario};
+use crate::transport::tcp::Judgement;
 use crate::wire::{Ecn, FlowId, NodeId, Packet, Payload};
 
 pub(super) const MS: u64 = 1_000_000;
@@ -199,6 +200,10 @@ impl Pair {
                 self.write_down(at, &format!("tells a timeout of {} ms", rto.0 / MS));
             }
             FlowAction::Window { .. } => {}
+            FlowAction::Judged { judgement: Judgement { number, is_congestion }, .. } => {
+                let cause = if is_congestion { "congestion" } else { "the radio" };
+                self.story.push(format!("{} {cause} is blamed for {number}", self.now.0 / MS));
+            }
             FlowAction::Count(event) => self.meter.count(self.now, FlowId(0), event),
             FlowAction::Broken(what) => self.broken.push(what),
         }

@@ -8,7 +8,7 @@ use crate::ifq::InterfaceQueue;
 use crate::kernel::{Clock, Delays, Purpose, Slot, Span, Streams, Time};
 use crate::mac::Dcf;
 use crate::mobility::Path;
-use crate::observe::{Audit, Meter, Recorder, Routes, Sampler, Watching};
+use crate::observe::{Audit, LossGuesses, Meter, Recorder, Routes, Sampler, Watching};
 use crate::routing::Place;
 use crate::scenario::{Line, RoutingKind, RoutingMaker, Scenario};
 use crate::wire::NodeId;
@@ -47,6 +47,7 @@ impl<'r> Network<'r> {
             flows: Vec::with_capacity(scenario.flows.len()),
             delays: Delays::new(Slot(0)),
             audit: Audit::new(),
+            guesses: LossGuesses::new(warmup, params.tcp.loss_predictor),
             meter: Meter::new(warmup, end, scenario.flows.len(), options.series_step.is_some()),
             watch: Watching::default(),
             pause: Time::NEVER,

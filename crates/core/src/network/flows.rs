@@ -98,6 +98,7 @@ impl Network<'_> {
         let mut packet = Packet::control(self.clock.now, src, dst, self.data_ttl, bytes, payload);
         packet.ecn = ecn;
         packet.uid = self.audit.make(packet.flow());
+        self.guesses.note(&packet);
         self.record(src.0, || Event::Made(&packet));
         if self.is_absent(src.0) {
             return self.drop_packet(src.0, &packet, DropReason::Absent);
@@ -154,6 +155,10 @@ impl Network<'_> {
             FlowAction::Window { at, cwnd, ssthresh, rto } => {
                 let (node, _) = nodes_from(at);
                 self.record(node.0, || Event::Window { flow: id, cwnd, ssthresh, rto });
+            }
+            FlowAction::Judged { connection, judgement } => {
+                let connection = ConnectionId { flow: id, number: connection };
+                self.guesses.judge(self.clock.now, connection, judgement);
             }
             FlowAction::Count(event) => {
                 self.meter.count(self.clock.now, id, event);

@@ -32,7 +32,9 @@ use crate::ifq::{Admission, InterfaceQueue, Outgoing};
 use crate::kernel::{Clock, Delays, Slot, Span, Time};
 use crate::mac::{Dcf, MacAction, Timing};
 use crate::mobility::Path;
-use crate::observe::{Audit, Event, Meter, PathSample, Recorder, Recording, Routes, Sampler, Watching};
+use crate::observe::{
+    Audit, Event, LossGuesses, Meter, PathSample, Recorder, Recording, Routes, Sampler, Watching,
+};
 use crate::routing::{Action, Routing, whole_path};
 use crate::scenario::{Line, RoutingMaker, Scenario};
 use crate::stage::Stages;
@@ -171,6 +173,7 @@ struct Network<'r> {
     flows: Vec<NetworkFlow>,
     delays: Delays<Delayed>,
     audit: Audit,
+    guesses: LossGuesses,
     meter: Meter,
     watch: Watching<'r>,
     sampler: Sampler,

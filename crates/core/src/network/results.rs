@@ -20,7 +20,8 @@ impl Network<'_> {
         let mut held: Vec<Packet> = Vec::new();
         self.visit_held(&mut |packet| held.push(packet.clone()));
         let (meter, routes, receptions) = (&self.meter, &self.routes, self.channel.receptions());
-        let books = Books { scenario, meter, routes, receptions, paths, end: self.clock.end };
+        let guesses = (&self.guesses, &self.audit);
+        let books = Books { scenario, meter, routes, receptions, guesses, paths, end: self.clock.end };
         let (flows, mut totals, delays) = books.results(self.flows.iter().map(|of| of.flow.as_ref()));
         let drops = self.meter.drop_counts();
         let losses = self.audit.losses();

@@ -87,6 +87,17 @@ struct Entry {
 
 const NO_FLOW: u32 = u32::MAX;
 
+/// What has become of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// A copy was delivered.
+    Delivered,
+    /// No copy is left; the drop that ended the last of them, if there was one.
+    Lost(Option<DropReason>),
+    /// A copy is somewhere.
+    UnderWay,
+}
+
 /// See the module's head.
 #[derive(Default)]
 pub struct Audit {
@@ -147,6 +158,15 @@ impl Audit {
         entry.kind = packet_kind(packet) as u8;
         if entry.last_drop.is_none() || !reason.is_of_a_copy() {
             entry.last_drop = Some(reason);
+        }
+    }
+
+    /// What has become of the packet with this number.
+    pub fn fate(&self, uid: u64) -> Fate {
+        match self.packets[uid as usize] {
+            Entry { delivered: true, .. } => Fate::Delivered,
+            Entry { copies: 0, last_drop, .. } => Fate::Lost(last_drop),
+            Entry { .. } => Fate::UnderWay,
         }
     }
 

@@ -8,6 +8,7 @@ mod cached_routes;
 mod costs;
 mod flow_events;
 mod hash;
+mod loss_guesses;
 pub mod measures;
 mod messages;
 mod meter;
@@ -32,6 +33,7 @@ pub use cached_routes::{CachedRouteTotals, CachedRoutes, HoldTotals};
 pub use costs::{CostTotals, FlowCost, LoadTotals, MacCount};
 pub use flow_events::{Delivery, FlowEvent};
 pub use hash::{FORM, Measures};
+pub use loss_guesses::{GuessCounts, GuessMeasures, GuessTotals, LossGuesses};
 pub use messages::{MessageLog, MessageMeasures, MessageTotals, VideoMeasures};
 pub use meter::{Meter, Receptions};
 pub use outages::{Outage, Outages};
@@ -87,6 +89,9 @@ pub struct FlowResult {
     /// What was acknowledged of it and has not arrived; left out where no base station splits it.
     #[serde(flatten)]
     pub split: Option<SplitMeasures>,
+    /// How well it guesses why segments were lost; left out where it does not guess.
+    #[serde(flatten)]
+    pub guesses: Option<GuessMeasures>,
     /// What of it comes in time; left out where it has no deadline.
     #[serde(flatten)]
     pub timeliness: Option<TimelinessMeasures>,
@@ -408,6 +413,9 @@ pub struct RunTotals {
     /// What was acknowledged of TCP flows and has not arrived; left out where no base station splits one.
     #[serde(flatten)]
     pub split: Option<SplitTotals>,
+    /// How well TCP flows guess why segments were lost; left out where none guesses.
+    #[serde(flatten)]
+    pub guesses: Option<GuessTotals>,
     /// What of the flows with a deadline comes in time; left out where none has one.
     #[serde(flatten)]
     pub timeliness: Option<TimelinessTotals>,

@@ -9,7 +9,7 @@ use crate::radio::{
     Capture, EnergySpec, Errors, NodeRadio, PathLossKind, Propagation, Surroundings, WallSpec,
 };
 
-use crate::transport::tcp::{RouteFailureScheme, SpuriousDetection};
+use crate::transport::tcp::{LossPredictor, RouteFailureScheme, SpuriousDetection};
 
 mod flow;
 mod line;
@@ -264,13 +264,27 @@ impl Scenario {
         })
     }
 
-    /// Eifel looks at time stamps, and D-SACK is a form of SACK.
+    /// Eifel looks at time stamps, coherence at marks, and D-SACK is a form of SACK.
     fn check_tcp(&self) -> Result<(), ScenarioError> {
         let tcp = &self.params.tcp;
+        let predictor = tcp.loss_predictor;
+        let coheres = match predictor {
+            LossPredictor::CoherenceReceiver => Some("coherence-receiver"),
+            LossPredictor::CoherenceSender => Some("coherence-sender"),
+            _ => None,
+        };
         let (field, found, wanted) = if tcp.spurious == SpuriousDetection::Eifel && !tcp.timestamps {
             ("tcp.spurious", "eifel", "tcp.timestamps = true with it, or \"f-rto\", which needs none")
         } else if tcp.dsack && !tcp.sack {
             ("tcp.dsack", "true", "tcp.sack = true with it")
+        } else if let Some(name) = coheres.filter(|_| !tcp.ecn) {
+            ("tcp.loss_predictor", name, "tcp.ecn = true with it, as it looks at marks")
+        } else if predictor == LossPredictor::CoherenceReceiver && tcp.dupack_delay_s == 0.0 {
+            (
+                "tcp.dupack_delay_s",
+                "0",
+                "above 0 with coherence-receiver, whose guesses are duplicate ACKs that wait",
+            )
         } else if tcp.route_failure == RouteFailureScheme::Freeze && !self.wired.is_empty() {
             (
                 "tcp.route_failure",
@@ -367,6 +381,13 @@ mod tests {
         assert!(complaint(|s| s.params.tcp.dsack = true).starts_with("tcp.dsack: found true"));
         let eifel = |s: &mut Scenario| s.params.tcp.spurious = SpuriousDetection::Eifel;
         assert!(complaint(eifel).starts_with("tcp.spurious: found eifel, wanted tcp.timestamps"));
+        let coheres = |s: &mut Scenario| s.params.tcp.loss_predictor = LossPredictor::CoherenceSender;
+        assert!(complaint(coheres).starts_with("tcp.loss_predictor: found coherence-sender, wanted tcp.ecn"));
+        let waits_for_nothing = |s: &mut Scenario| {
+            assert!(s.params.tcp.apply_sender("coherence-receiver"));
+            s.params.tcp.dupack_delay_s = 0.0;
+        };
+        assert!(complaint(waits_for_nothing).starts_with("tcp.dupack_delay_s: found 0, wanted above 0"));
         assert!(complaint(|s| s.params.mac.cca_time_us = 21.0).starts_with("mac.cca_time_us"));
         let wide = FlowKind::Tcp { bytes: None, window: Some(100_000), segment_bytes: None };
         assert!(complaint(|s| s.flows[0].kind = wide.clone()).starts_with("flows[0].window: found 100000"));

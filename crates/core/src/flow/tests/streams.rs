@@ -72,6 +72,18 @@ fn a_transfer_reports_spurious_timeouts_if_its_sender_looks_for_them() {
     }
 }
 
+/// Segment 1 is lost at 1100, and limited transmit makes the third duplicate ACK. No round trip was longer
+/// than 100 ms: nothing waits in queues.
+#[test]
+fn a_transfer_tells_what_its_sender_guesses() {
+    for (name, guesses) in [("predict-vegas", vec!["1300 the radio is blamed for 1"]), ("reno", vec![])] {
+        let mut pair = with_sender(name, Some(7000)).fault("tcp", 1, Fault::Lose);
+        pair.run(5000);
+        assert_eq!(pair.lines(&["blamed"]), guesses, "{name}");
+        assert_eq!(of_tcp(pair.measures()).fast_retransmits, 1, "{name}");
+    }
+}
+
 /// The RTO is a second at first and doubles: 1 s, 2 s and 4 s after the first SYN.
 #[test]
 fn timeouts_in_a_row_are_counted_until_an_ack() {

@@ -4,8 +4,8 @@ use super::*;
 
 /// All measures of flows, by the kinds of flows that have them.
 pub const FLOWS: &[Group] = &[
-    TCP, CONNECTION, PROGRESS, SPURIOUS, SPLIT, CBR, MESSAGE, VIDEO, VOICE, RTP, TIMELY, WEB, COST, PATH,
-    ROUTE, RATES,
+    TCP, CONNECTION, PROGRESS, SPURIOUS, SPLIT, GUESSES, CBR, MESSAGE, VIDEO, VOICE, RTP, TIMELY, WEB, COST,
+    PATH, ROUTE, RATES,
 ];
 
 const EQ2_GOODPUT: Measure =
@@ -69,6 +69,19 @@ const SPLIT: Group = Group {
     measures: &[
         measure("acked_undelivered_bytes", "acknowledged, never delivered", BYTES, Lower),
         measure("acked_undelivered_max_bytes", "most acknowledged and not delivered", BYTES, Lower).detail(),
+    ],
+};
+
+const GUESSES: Group = Group {
+    title: "Guesses why segments were lost",
+    flows: &["tcp"],
+    needs: "tcp.loss_predictor",
+    measures: &[
+        measure("congestion_accuracy", "congestion losses diagnosed", ROUGH_PERCENT, Higher).optional(),
+        measure("wireless_accuracy", "wireless losses diagnosed", ROUGH_PERCENT, Higher).optional(),
+        measure("judged_congestion_losses", "guesses at congestion losses", COUNT, Neither).detail(),
+        measure("judged_wireless_losses", "guesses at wireless losses", COUNT, Neither).detail(),
+        measure("judged_others", "guesses at other segments", COUNT, Neither).detail(),
     ],
 };
 

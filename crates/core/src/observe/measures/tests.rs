@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::*;
 use crate::observe::{
     CachedRouteTotals, CbrMeasures, ConnectionMeasures, ConnectionTotals, EnergyTotals, FlowCost,
-    FlowMeasures, FlowResult, HoldTotals, MessageMeasures, MessageTotals, ProgressMeasures, ProgressTotals,
-    RateMeasures, RouteMeasures, RtpMeasures, RunTotals, ShareTotals, SplitMeasures, SplitTotals,
-    SpuriousMeasures, SpuriousTotals, TcpMeasures, TimelinessMeasures, TimelinessTotals, Totals,
-    VideoMeasures, VoiceMeasures, VoiceTotals, WebMeasures, WebTotals,
+    FlowMeasures, FlowResult, GuessMeasures, GuessTotals, HoldTotals, MessageMeasures, MessageTotals,
+    ProgressMeasures, ProgressTotals, RateMeasures, RouteMeasures, RtpMeasures, RunTotals, ShareTotals,
+    SplitMeasures, SplitTotals, SpuriousMeasures, SpuriousTotals, TcpMeasures, TimelinessMeasures,
+    TimelinessTotals, Totals, VideoMeasures, VoiceMeasures, VoiceTotals, WebMeasures, WebTotals,
 };
 use crate::topology::PathMeasures;
 
@@ -41,6 +41,7 @@ fn all_totals() -> RunTotals {
         progress: Some(ProgressTotals::default()),
         spurious: Some(SpuriousTotals::default()),
         split: Some(SplitTotals::default()),
+        guesses: Some(GuessTotals::default()),
         timeliness: Some(TimelinessTotals::default()),
         shares: Some(ShareTotals::default()),
         energy: Some(EnergyTotals::default()),
@@ -61,6 +62,7 @@ fn flow(kind: &str, measures: FlowMeasures) -> (String, BTreeSet<String>) {
         progress: (kind == "tcp").then(ProgressMeasures::default),
         spurious: (kind == "tcp").then(SpuriousMeasures::default),
         split: (kind == "tcp").then(SplitMeasures::default),
+        guesses: (kind == "tcp").then(GuessMeasures::default),
         timeliness: DATAGRAMS.contains(&kind).then(TimelinessMeasures::default),
         cost: FlowCost::default(),
         path: Some(PathMeasures::default()),
@@ -164,7 +166,7 @@ fn the_direction_of_every_total_is_as_listed() {
     assert_eq!(
         of(Better::Higher),
         listed(
-            "tcp_throughput_bps tcp_goodput eq2_goodput_bps
+            "tcp_throughput_bps tcp_goodput eq2_goodput_bps tcp_congestion_accuracy tcp_wireless_accuracy
              cbr_received cbr_delivery_fraction cbr_throughput_bps
              messages_delivered message_delivery_fraction message_throughput_bps video_decodable_fraction
              voice_satisfied_fraction voice_r_mean voice_mos_mean datagram_in_time_fraction
@@ -196,7 +198,8 @@ fn the_direction_of_every_total_is_as_listed() {
     assert_eq!(
         of(Better::Neither),
         listed(
-            "cbr_sent messages_made voice_calls web_sessions web_connection_time_s hops_mean
+            "tcp_judged_congestion_losses tcp_judged_wireless_losses tcp_judged_others
+             cbr_sent messages_made voice_calls web_sessions web_connection_time_s hops_mean
              energy_data_j energy_busy_j energy_idle_j
              routing_packets_per_s routing_bytes_per_s routing_mac_frames_per_s routing_mac_bytes_per_s
              mac_frames_per_s mac_bytes_per_s

@@ -9,6 +9,7 @@ pub const TOTALS: &[Group] = &[
     PROGRESS,
     SPURIOUS,
     SPLIT,
+    GUESSES,
     CBR,
     MESSAGE,
     VIDEO,
@@ -86,6 +87,20 @@ const SPLIT: Group = Group {
             Lower,
         )
         .detail(),
+    ],
+};
+
+const GUESSES: Group = Group {
+    title: "Guesses why segments were lost, of TCP flows",
+    flows: &["tcp"],
+    needs: "tcp.loss_predictor",
+    measures: &[
+        measure("tcp_congestion_accuracy", "TCP congestion losses diagnosed", ROUGH_PERCENT, Higher)
+            .optional(),
+        measure("tcp_wireless_accuracy", "TCP wireless losses diagnosed", ROUGH_PERCENT, Higher).optional(),
+        measure("tcp_judged_congestion_losses", "guesses at TCP congestion losses", COUNT, Neither).detail(),
+        measure("tcp_judged_wireless_losses", "guesses at TCP wireless losses", COUNT, Neither).detail(),
+        measure("tcp_judged_others", "guesses at other TCP segments", COUNT, Neither).detail(),
     ],
 };
 

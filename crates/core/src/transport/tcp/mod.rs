@@ -15,16 +15,18 @@
 //! | `sender/frozen.rs` | a sender that sends nothing but probes |
 //! | `congestion/` | `cwnd` and `ssthresh`: a contract, and Reno, Tahoe, Vegas, CUBIC behind it |
 //! | `route_failure/` | what a sender knows of routes: a contract, and ELFN, TCP-F, TCP-BuS, ATCP and others behind it |
+//! | `loss_predictor/` | why segments were lost, as sender or receiver guess it |
 //! | `rto.rs` | round-trip estimate, retransmission timeout, back-off policy |
 //! | `scoreboard.rs` | what SACK blocks have told, and what RFC 6675 concludes from it |
 //! | `backlog.rs` | what the application has handed over, cut into segments |
 //! | `receiver.rs` | reassembly, the window, acknowledgements now or later, SACK blocks, time stamps |
 //!
-//! What is implemented and what is not is in docs/models/tcp.md, which also numbers the deviations, 1 to 44,
+//! What is implemented and what is not is in docs/models/tcp.md, which also numbers the deviations, 1 to 49,
 //! each with its clause.
 
 mod backlog;
 mod congestion;
+mod loss_predictor;
 mod params;
 mod receiver;
 mod route_failure;
@@ -35,8 +37,8 @@ mod sender;
 mod tests;
 
 pub use params::{
-    BackoffEnd, BaseStationMode, NamedSender, RouteFailureScheme, RtoPolicy, SENDER_NAMES, SENDERS,
-    SplitSender, SpuriousDetection, TcpParams, TcpVariant, VegasRules, WindowReduction,
+    BackoffEnd, BaseStationMode, LossPredictor, NamedSender, RouteFailureScheme, RtoPolicy, SENDER_NAMES,
+    SENDERS, SplitSender, SpuriousDetection, TcpParams, TcpVariant, VegasRules, WindowReduction,
 };
 pub use receiver::{Receiver, ReceiverCounters};
 pub use sender::{Sender, SenderCounters};
@@ -56,6 +58,8 @@ pub enum Output {
         /// The ECN field of its IP header.
         ecn: Ecn,
     },
+    /// It has guessed why this segment was lost.
+    Judged(Judgement),
     /// New data was acknowledged.
     Acknowledged,
     /// The retransmission timer expired.
@@ -76,6 +80,17 @@ pub enum ReceiverOutput {
         /// The ECN field of its IP header.
         ecn: Ecn,
     },
+    /// It has guessed why this segment was lost.
+    Judged(Judgement),
     /// New data can be read in order: the bytes so far.
     InOrder(u64),
+}
+
+/// Why a segment was lost, as an end of the connection guesses it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Judgement {
+    /// The segment.
+    pub number: u32,
+    /// Congestion, or the radio?
+    pub is_congestion: bool,
 }

@@ -88,6 +88,26 @@ choices! {
 }
 
 choices! {
+    /// How an end guesses why a segment was lost.
+    pub enum LossPredictor {
+        /// Not at all: every loss means congestion.
+        None = "none",
+        /// The sender, by the segments that wait in queues (Biaz and Vaidya 1998, after Vegas).
+        Vegas = "vegas",
+        /// The sender, by the normalised delay gradient (Biaz and Vaidya 1998, after CARD).
+        Ndg = "ndg",
+        /// The sender, by the normalised throughput gradient (Biaz and Vaidya 1998, after Tri-S).
+        Ntg = "ntg",
+        /// The receiver, by the times between arrivals (Biaz and Vaidya 1999).
+        Arrivals = "arrivals",
+        /// The receiver, by marks of congestion on the segments around the lost one (Liu and Jain).
+        CoherenceReceiver = "coherence-receiver",
+        /// The sender, by echoes of such marks (Liu and Jain).
+        CoherenceSender = "coherence-sender",
+    }
+}
+
+choices! {
     /// What a base station does about segments that the radio behind it loses.
     pub enum BaseStationMode {
         /// Nothing.
@@ -228,6 +248,21 @@ params! {
         freeze_warning_s: f64 = 0.5, "s", "Goff and others 2000 (from memory: a round trip)", [0.0, 1e5];
         /// Freeze-TCP: do the timers stand still while data is outstanding, too?
         freeze_timers: bool = true, "", "Goff and others 2000 (from memory)";
+        /// Who guesses why a segment was lost, and how. A loss that the radio is blamed for does not reduce
+        /// the window.
+        loss_predictor: LossPredictor = LossPredictor::None, "", "Biaz and Vaidya 1998 and 1999; Liu and Jain 2001";
+        /// With `vegas`: more segments than this in queues mean congestion.
+        predictor_vegas_threshold: f64 = 1.0, "segment", "Biaz and Vaidya 1998 (from memory)", [0.0, 1000.0];
+        /// With `ndg`: a gradient above this means congestion.
+        predictor_ndg_threshold: f64 = 0.0, "", "Biaz and Vaidya 1998 (from memory)", [-1000.0, 1000.0];
+        /// With `ntg`: a gradient below this means congestion.
+        predictor_ntg_threshold: f64 = 0.5, "", "Biaz and Vaidya 1998 (from memory)", [-1000.0, 1000.0];
+        /// With `arrivals`: how much longer than without a loss a gap may be that means a loss on the radio,
+        /// in shortest intervals between segments.
+        predictor_gap_slack: f64 = 1.0, "", "Biaz and Vaidya 1999 (from memory)", [0.0, 1000.0];
+        /// How long the receiver holds a duplicate ACK from the `dupack_threshold`th on, so that a repair
+        /// below TCP can arrive; zero: not at all. With `coherence-receiver` only if no mark says congestion.
+        dupack_delay_s: f64 = 0.0, "s", "Vaidya and others 2002 (no value known)", [0.0, 100.0];
         /// What a node with a wired link does about segments of TCP that the radio behind it loses.
         base_station: BaseStationMode = BaseStationMode::None, "", "Balakrishnan and others 1997 §III";
         /// I-TCP: the sender of the base station's own connection to the other end.
@@ -371,6 +406,7 @@ senders! {
         hold_down: false,
         route_failure: RouteFailureScheme::None,
         spurious: SpuriousDetection::None,
+        loss_predictor: LossPredictor::None,
     }
     "reno" {}
     "tahoe" { variant: TcpVariant::Tahoe }
@@ -395,6 +431,18 @@ senders! {
     "bansal-barua" { route_failure: RouteFailureScheme::BansalBarua }
     "eln" { route_failure: RouteFailureScheme::Eln, base_station: BaseStationMode::Eln }
     "freeze-tcp" { route_failure: RouteFailureScheme::Freeze }
+    "predict-vegas" { loss_predictor: LossPredictor::Vegas }
+    "predict-ndg" { loss_predictor: LossPredictor::Ndg }
+    "predict-ntg" { loss_predictor: LossPredictor::Ntg }
+    "predict-arrivals" { loss_predictor: LossPredictor::Arrivals }
+    // A radio round trip, generously.
+    "delayed-dupacks" { dupack_delay_s: 0.1, base_station: BaseStationMode::Arq }
+    // The shortest timeout of a base station.
+    "coherence-receiver" {
+        loss_predictor: LossPredictor::CoherenceReceiver, dupack_delay_s: 0.2,
+        base_station: BaseStationMode::Arq, ecn: true
+    }
+    "coherence-sender" { loss_predictor: LossPredictor::CoherenceSender, ecn: true }
 }
 
 impl TcpParams {

@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use smallvec::SmallVec;
 
-use super::{ReceiverOutput, TcpParams};
+use super::loss_predictor::{Arrivals, Coherence};
+use super::{Judgement, LossPredictor, ReceiverOutput, TcpParams};
 use crate::kernel::{Span, Time};
 use crate::wire::Ecn;
 use crate::wire::tcp::{AckOrder, AckSigns, SackBlocks, Segment, WHOLE_WINDOW};
@@ -55,6 +56,14 @@ pub struct Receiver {
     warns: bool,
     /// Did the last ACK close the window?
     is_closed: bool,
+    /// From what it guesses why segments are missing; none if it does not.
+    arrivals: Option<Arrivals>,
+    /// From what it guesses why the next segment is missing; none if it does not.
+    coherence: Option<Coherence>,
+    /// Duplicate ACKs due since `next` has last moved, those that are withheld among them.
+    duplicates: u32,
+    /// When the withheld ones go out, in order.
+    withheld: VecDeque<Time>,
     /// The segment that the next ACK reports as a duplicate (RFC 2883).
     repeated: Option<u32>,
     /// Segments in order whose ACK is delayed.
@@ -90,6 +99,10 @@ impl Receiver {
             breaks: VecDeque::new(),
             warns: false,
             is_closed: false,
+            arrivals: (params.loss_predictor == LossPredictor::Arrivals).then(|| Arrivals::new(params)),
+            coherence: (params.loss_predictor == LossPredictor::CoherenceReceiver).then(Coherence::default),
+            duplicates: 0,
+            withheld: VecDeque::new(),
             repeated: None,
             unacknowledged: 0,
             deadline: Time::NEVER,
@@ -166,10 +179,20 @@ impl Receiver {
             // A probe of the closed window (RFC 9293 §3.8.6.1).
             return self.acknowledge(out);
         }
-        let before = self.counters.bytes_in_order;
+        self.judge_gap(now, number, payload, out);
+        if let Some(coherence) = &mut self.coherence {
+            coherence.handle_data(number, ecn == Ecn::Ce);
+        }
+        let (next, before) = (self.next, self.counters.bytes_in_order);
         let fresh = self.store(now, number, payload);
         if self.counters.bytes_in_order > before {
             out.push(ReceiverOutput::InOrder(self.counters.bytes_in_order));
+        }
+        let has_moved = self.next > next;
+        if has_moved {
+            // The hole is filled, and duplicates that were held back have become pointless.
+            self.duplicates = 0;
+            self.withheld.clear();
         }
         let may_delay = match self.repeated {
             // RFC 2883 §4 (1): what is reported arrived last.
@@ -183,7 +206,9 @@ impl Receiver {
                 return;
             }
         }
-        self.acknowledge(out);
+        if has_moved || !self.withholds(now, out) {
+            self.acknowledge(out);
+        }
     }
 
     /// Sends the delayed ACK if its time has come, and one that opens the closed window if there is room for
@@ -191,17 +216,23 @@ impl Receiver {
     pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<ReceiverOutput>) {
         self.read(now);
         self.foresee(now, out);
+        while self.withheld.front().is_some_and(|&due| due <= now) {
+            self.withheld.pop_front();
+            self.acknowledge(out);
+        }
         if now >= self.deadline || (self.is_closed && self.room() > 0) {
             self.acknowledge(out);
         }
     }
 
-    /// When a delayed ACK goes out, or one that opens the closed window; [`Time::NEVER`] if none waits.
+    /// When a delayed or withheld ACK goes out, or one that opens the closed window; [`Time::NEVER`] if none
+    /// waits.
     pub fn next_timeout(&self) -> Time {
         let foreseen =
             self.breaks.front().map_or(Time::NEVER, |next| if self.warns { next.1 } else { next.0 });
         let reading = if self.is_closed { self.read_at } else { Time::NEVER };
-        self.deadline.min(reading).min(foreseen)
+        let withheld = self.withheld.front().copied().unwrap_or(Time::NEVER);
+        self.deadline.min(reading).min(foreseen).min(withheld)
     }
 
     /// Closes the window before a break, and opens it when the break is over, with three copies of the last
@@ -241,6 +272,15 @@ impl Receiver {
         }
         self.out_of_order |= sent < self.latest_sent;
         self.latest_sent = self.latest_sent.max(sent);
+    }
+
+    /// Guesses why segments before this one are missing.
+    fn judge_gap(&mut self, now: Time, number: u32, payload: u32, out: &mut Vec<ReceiverOutput>) {
+        let Some(arrivals) = self.arrivals.as_mut().filter(|_| payload > 0) else { return };
+        if let Some((start, end, is_radio)) = arrivals.handle_data(now, number) {
+            let judged = |number| ReceiverOutput::Judged(Judgement { number, is_congestion: !is_radio });
+            out.extend((start..end).map(judged));
+        }
     }
 
     /// Keeps the segment and delivers what is in order now. False if it is a duplicate or beyond the window.
@@ -341,6 +381,26 @@ impl Receiver {
             && !(syn && self.params.immediate_ack_for_syn)
     }
 
+    /// Is the ACK that is due now a duplicate that is held back while the link layer may repair the loss
+    /// (Vaidya and others 2002; Liu and Jain 2001)?
+    fn withholds(&mut self, now: Time, out: &mut Vec<ReceiverOutput>) -> bool {
+        if self.held.is_empty() || self.params.dupack_delay_s == 0.0 {
+            return false;
+        }
+        self.duplicates += 1;
+        let is_third = self.duplicates == self.params.dupack_threshold;
+        if let Some(coherence) = self.coherence.as_mut().filter(|_| is_third) {
+            let is_congestion = coherence.judge(self.next);
+            out.push(ReceiverOutput::Judged(Judgement { number: self.next, is_congestion }));
+        }
+        let is_congestion = self.coherence.as_ref().is_some_and(|coherence| coherence.is_congestion);
+        if self.duplicates < self.params.dupack_threshold || is_congestion {
+            return false;
+        }
+        self.withheld.push_back(now + Span::from_secs(self.params.dupack_delay_s));
+        true
+    }
+
     fn acknowledge(&mut self, out: &mut Vec<ReceiverOutput>) {
         self.unacknowledged = 0;
         self.deadline = Time::NEVER;
@@ -349,12 +409,13 @@ impl Receiver {
         let sack: SackBlocks = blocks.take(SACK_BLOCKS_MAX).collect();
         let option = if sack.is_empty() { 0 } else { self.params.sack_option_bytes + 8 * sack.len() as u32 };
         let stamps = if self.params.timestamps { self.params.timestamp_bytes } else { 0 };
+        let next = self.next;
         let signs = AckSigns {
             echo: if self.params.timestamps { self.echo } else { Time::NEVER },
             order: AckOrder::new(self.acks, std::mem::take(&mut self.out_of_order)),
             ece: self.echoes_mark,
             window: self.offer(),
-            eln: false,
+            eln: self.arrivals.as_mut().is_some_and(|arrivals| arrivals.blames_radio_for(next)),
         };
         self.is_closed = self.room() == 0;
         (self.acks, self.last_ack) = (self.acks.wrapping_add(1), self.next);

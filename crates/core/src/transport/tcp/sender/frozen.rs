@@ -3,10 +3,10 @@
 
 use super::Sender;
 use crate::kernel::{Span, Time};
-use crate::transport::tcp::Output;
 use crate::transport::tcp::route_failure::{
     Frozen, Loss, LossSign, Resend, RouteFailure, Step, Verdict, View,
 };
+use crate::transport::tcp::{Judgement, Output};
 use crate::wire::tcp::{AckSigns, Segment};
 
 impl Sender {
@@ -63,15 +63,25 @@ impl Sender {
 
     /// Shows the scheme an ACK, new, duplicate or old.
     pub(super) fn show_ack(&mut self, now: Time, signs: &AckSigns, out: &mut Vec<Output>) {
+        self.rounds.handle_signs(signs, self.sent_end);
         let step = self.ask(now, |scheme, view| scheme.handle_ack(signs, view));
         self.carry_out(now, step, out);
     }
 
-    /// Does a loss mean congestion, or is it at least repaired as if it did ([`Verdict::Spared`], which is
-    /// remembered)? If not, what it means instead is done.
+    /// Does a loss mean congestion, by the scheme and by what it guesses itself, or is it at least repaired
+    /// as if it did ([`Verdict::Spared`], which is remembered)? If not, what it means instead is done.
     pub(super) fn is_congestion(&mut self, now: Time, sign: LossSign, out: &mut Vec<Output>) -> bool {
         let loss = Loss { sign, again: self.recovery.has_timed_out(self.una) };
-        let verdict = self.ask(now, |scheme, view| scheme.judge_loss(loss, view));
+        let mut verdict = self.ask(now, |scheme, view| scheme.judge_loss(loss, view));
+        if sign == LossSign::DuplicateAcks {
+            let is_congestion = !self.rounds.blames_radio(self.una);
+            if self.rounds.guesses() {
+                out.push(Output::Judged(Judgement { number: self.una, is_congestion }));
+            }
+            if verdict == Verdict::Congestion && !is_congestion {
+                verdict = Verdict::Spared;
+            }
+        }
         self.recovery.is_spared = verdict == Verdict::Spared;
         match verdict {
             Verdict::Congestion | Verdict::Spared => return true,

@@ -14,6 +14,7 @@ mod timing;
 
 use super::backlog::Backlog;
 use super::congestion::{self, Ack, CongestionControl, Load, Timeout, Window};
+use super::loss_predictor::Rounds;
 use super::route_failure::{self, Frozen, LossSign, RouteFailure};
 use super::rto::Rto;
 use super::scoreboard::Scoreboard;
@@ -83,6 +84,8 @@ pub struct Sender {
     offered: Offered,
     /// What it knows of route failures, and does about them.
     scheme: Box<dyn RouteFailure>,
+    /// From what it guesses why a segment was lost.
+    rounds: Rounds,
     frozen: Option<Frozen>,
     counters: SenderCounters,
 }
@@ -108,6 +111,7 @@ impl Sender {
             spurious: Spurious::default(),
             offered: Offered::new(),
             scheme: route_failure::new(params),
+            rounds: Rounds::new(params),
             frozen: None,
             counters: SenderCounters::default(),
         }
@@ -319,6 +323,7 @@ impl Sender {
     fn advance(&mut self, now: Time, next: u32, dupacks: u32) -> Ack {
         let acked = next - self.una;
         let rtt = self.timing.round_trip(now, acked);
+        self.rounds.handle_new_ack(now, next);
         self.counters.segments_acked += u64::from(acked);
         self.counters.bytes_acked +=
             (self.una..next).map(|number| u64::from(self.backlog.payload(number))).sum::<u64>();
@@ -445,10 +450,13 @@ impl Sender {
         }
         if retransmission {
             self.timing.resent(number);
+            self.rounds.stop_monitoring();
             self.note_resent(now);
         } else {
             self.sent_end = number + 1;
             self.timing.measure(number, now);
+            let window = self.window.cwnd.min(f64::from(self.params.window));
+            self.rounds.handle_new_data(now, number, window);
             self.scheme.handle_new_data();
         }
         self.timing.note(number - self.una, now, retransmission);

@@ -193,6 +193,7 @@ impl Sender {
             || self.una > self.recovery.reduced_end
             || (at_point && self.una == self.recovery.reduced_end)
             || self.scheme.spares_losses()
+            || self.rounds.blames_radio(self.una)
             || (self.params.first_loss_rules && self.una <= 1)
     }
 

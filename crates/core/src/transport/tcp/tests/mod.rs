@@ -6,6 +6,7 @@ mod formulas;
 mod freeze;
 mod ns2;
 mod persist;
+mod predictors;
 mod route_failure;
 mod spurious;
 mod timer;
@@ -74,7 +75,7 @@ fn acks(out: &mut Vec<ReceiverOutput>) -> Vec<AckParts> {
 fn sent_by_receiver(out: Vec<ReceiverOutput>) -> impl Iterator<Item = Output> {
     out.into_iter().filter_map(|output| match output {
         ReceiverOutput::Send { segment, bytes, ecn } => Some(Output::Send { segment, bytes, ecn }),
-        ReceiverOutput::InOrder(_) => None,
+        ReceiverOutput::InOrder(_) | ReceiverOutput::Judged(_) => None,
     })
 }
 
@@ -188,7 +189,7 @@ impl Pipe {
                     self.finished.push(self.now);
                     continue;
                 }
-                Output::Acknowledged | Output::TimedOut => continue,
+                Output::Acknowledged | Output::TimedOut | Output::Judged(_) => continue,
             };
             if let Segment::Data { number, .. } = segment {
                 self.log.push((self.now.0 / MS, number));
