@@ -172,6 +172,7 @@ papers-pages: build
 	$(BIN)/python -m studies.quoted
 	$(BIN)/python -m studies.last_hop
 	$(BIN)/python -m studies.fairness
+	$(BIN)/python -m studies.loss_causes
 
 bench: build
 	benches/install_simulators.sh

@@ -31,6 +31,7 @@ STUDIES = [
         "adjusted.md",
         "fairness.md",
         "last-hop.md",
+        "loss-causes.md",
         "movement.md",
         "quoted.md",
         "ranges.md",

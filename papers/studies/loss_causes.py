@@ -1,0 +1,110 @@
+"""Why segments were lost, as senders and receivers guess it: ``python -m studies.loss_causes``.
+
+It writes the page from the kept results in papers/studies/kept. With ``--stores`` it first runs what is
+missing, and keeps it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import pandas as pd
+
+from manetlab.campaign import Campaign
+from manetlab.cli import options
+from manetlab.files import write_text
+from studies.pages import words
+from studies.quoted import Ask, table
+from studies.runs import with_code
+
+HERE = Path(__file__).parent
+WORDS, KEPT, PAGE = (
+    HERE / "loss-causes-words.md",
+    HERE / "kept" / "loss-causes.parquet",
+    Path("loss-causes.md"),
+)
+MEASURES = [
+    "tcp_throughput_bps",
+    "tcp_timeouts",
+    "tcp_congestion_accuracy",
+    "tcp_wireless_accuracy",
+    "tcp_judged_congestion_losses",
+    "tcp_judged_wireless_losses",
+    "tcp_judged_others",
+]
+COLUMNS = ["study", "column", "row", "replication", "seed", *MEASURES, "result_hash", "code", "cpu_time_s"]
+TO_MOBILE = ("loss-to-mobile", "loss", "sender")
+FROM_MOBILE = ("loss-from-mobile", "loss", "sender")
+AD_HOC = ("loss-ad-hoc", "speed", "sender")
+FEWEST_GUESSES = 5
+"""With fewer of them in a run a share says too little."""
+STUDIES = {"to": TO_MOBILE, "from": FROM_MOBILE, "ad hoc": AD_HOC}
+"""By the part of the page: the study, and its two factors."""
+
+
+def asks(study: tuple[str, str, str]) -> list[Ask]:
+    """The tables of a study."""
+    return [
+        Ask(*study, "A_c + A_w − 1: 0 is a coin, 1 is always right", "beyond_coin", 1.0, 2),
+        Ask(*study, "A_c, %", "tcp_congestion_accuracy", 100.0, 0),
+        Ask(*study, "1 − A_w, %", "wireless_mistaken", 100.0, 0),
+        Ask(*study, "Guesses about congestion losses", "tcp_judged_congestion_losses", 1.0, 0),
+        Ask(*study, "Guesses about wireless losses", "tcp_judged_wireless_losses", 1.0, 0),
+        Ask(*study, "TCP throughput, kb/s", "tcp_throughput_bps", 1e-3, 0, True),
+        Ask(*study, "Timeouts", "tcp_timeouts", 1.0, 0),
+    ]
+
+
+@click.command()
+@click.option(
+    "--stores", type=options.PATH, help="Run what is missing, with stores in this folder, and keep it."
+)
+@click.option("--docs", type=options.PATH, default=HERE, help="Folder of the page.")
+@options.JOBS
+def main(stores: Path | None, docs: Path, jobs: int | None) -> None:
+    """Run the campaigns, and write the page."""
+    if stores is not None:
+        runs = pd.concat([made(*study, stores, jobs) for study in STUDIES.values()])
+        runs.to_parquet(KEPT, compression="zstd", index=False)
+    write_text(docs / PAGE, page(pd.read_parquet(KEPT)))
+
+
+def made(study: str, column: str, row: str, stores: Path, jobs: int | None) -> pd.DataFrame:
+    """The runs of a study, as they are kept."""
+    runs = with_code(Campaign.load(HERE / f"{study}.toml").run(stores / f"{study}.db", jobs=jobs))
+    labels = runs.rename(columns={column: "column", row: "row"}).assign(study=study)
+    return labels.reindex(columns=COLUMNS)
+
+
+def page(runs: pd.DataFrame) -> str:
+    """The page, in Markdown."""
+    said = words(WORDS)
+    right = known(runs, "tcp_congestion_accuracy", "tcp_judged_congestion_losses")
+    mistaken = 1.0 - known(runs, "tcp_wireless_accuracy", "tcp_judged_wireless_losses")
+    runs = runs.assign(
+        tcp_congestion_accuracy=right, wireless_mistaken=mistaken, beyond_coin=right - mistaken
+    )
+    parts = [said["head"]]
+    for part, study in STUDIES.items():
+        of_part = runs[runs["study"] == study[0]]
+        facts = {
+            "runs": f"{len(of_part):,}",
+            "replications": of_part["replication"].nunique(),
+            "seconds": f"{of_part['cpu_time_s'].sum():.0f}",
+            "code": str(of_part["code"].iloc[0]).split()[-1][:8],
+        }
+        parts.append(said[part].format(**facts))
+        parts += [table(of_part, ask).to_markdown() for ask in asks(study)]
+        parts.append(said[f"{part} read"])
+    return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def known(runs: pd.DataFrame, share: str, guesses: str) -> pd.Series:
+    """A share where all runs of a cell have enough guesses to say it; none elsewhere."""
+    fewest = runs.groupby(["study", "column", "row"])[guesses].transform("min")
+    return runs[share].where(fewest >= FEWEST_GUESSES)
+
+
+if __name__ == "__main__":
+    main()
