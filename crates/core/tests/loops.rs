@@ -39,7 +39,10 @@ fn bound_s(routing: RoutingKind, params: &Params) -> f64 {
         RoutingKind::Dsr | RoutingKind::Tsr => params.dsr.buffer_timeout_s,
         RoutingKind::Adv => params.adv.other_buffer_timeout_s,
         // Nodes that know different topologies send packets around until their time to live ends.
-        RoutingKind::Olsr | RoutingKind::Batman => 64.0 * params.aodv.node_traversal_ms * 1e-3,
+        // So do nodes that count to infinity.
+        RoutingKind::Olsr | RoutingKind::Batman | RoutingKind::Rip => {
+            64.0 * params.aodv.node_traversal_ms * 1e-3
+        }
         _ => 0.0,
     }
 }

@@ -276,7 +276,9 @@ impl Receiver {
 
     /// Guesses why segments before this one are missing.
     fn judge_gap(&mut self, now: Time, number: u32, payload: u32, out: &mut Vec<ReceiverOutput>) {
-        let Some(arrivals) = self.arrivals.as_mut().filter(|_| payload > 0) else { return };
+        // What is beyond the window is forgotten, and tells nothing of a gap.
+        let counts = payload > 0 && number >= self.next && number - self.next < self.room();
+        let Some(arrivals) = self.arrivals.as_mut().filter(|_| counts) else { return };
         if let Some((start, end, is_radio)) = arrivals.handle_data(now, number) {
             let judged = |number| ReceiverOutput::Judged(Judgement { number, is_congestion: !is_radio });
             out.extend((start..end).map(judged));
