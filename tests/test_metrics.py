@@ -35,7 +35,13 @@ GIVEN = {"id", "kind", "src", "dst", "start_s", "transport", "src_name", "dst_na
 """What the page describes of flows and is not measured."""
 SECTIONS = {
     "Every flow": {"Cost at the MAC", "Shortest path", "Route at the source", "Rates that the source learns"},
-    "A TCP flow": {"TCP", "Progress", "Spurious retransmissions"},
+    "A TCP flow": {
+        "TCP",
+        "Progress",
+        "Spurious retransmissions",
+        "Acknowledged by a base station",
+        "Guesses why segments were lost",
+    },
     "A CBR flow": {"CBR"},
     "A flow with a deadline": {"Datagrams with a deadline"},
     "A flow of messages": {"Messages", "Video", "Voice", "RTP"},

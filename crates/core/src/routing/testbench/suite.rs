@@ -403,14 +403,14 @@ mod tests {
             (RoutingKind::Babel, _) => Terms { pace: Pace { settled_s: 40.0, recovered_s: 80.0 }, ..BEST },
             // A way that carries nothing any more loses its rank within a few messages.
             (RoutingKind::Batman, _) => Terms { pace: Pace { settled_s: 20.0, recovered_s: 60.0 }, ..BEST },
-            // Triggered updates wait up to 5 s at each hop; without feedback from the link layer a neighbour is
-            // lost after 180 s. Who hears updates takes the sender for a neighbour.
+            // Triggered updates wait up to 5 s at each hop; without feedback from the link layer a
+            // neighbour is lost after 180 s. Who hears updates takes the sender for a neighbour.
             (RoutingKind::Rip, "rfc2453") => {
                 let pace = Pace { settled_s: 60.0, recovered_s: 300.0 };
                 Terms { pace, one_way: [All, Nothing], ..BEST }
             }
-            // The same in a tenth of the time; but the MAC tells of neighbours that cannot be reached, and until
-            // their next updates the other way is taken.
+            // The same in a tenth of the time; but the MAC tells of neighbours that cannot be reached,
+            // and until their next updates the other way is taken.
             (RoutingKind::Rip, _) => {
                 let pace = Pace { settled_s: 10.0, recovered_s: 40.0 };
                 Terms { pace, one_way: [All, Arrive::Some], ..BEST }
