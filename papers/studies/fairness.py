@@ -16,8 +16,10 @@ import manetlab
 from manetlab.campaign import Campaign
 from manetlab.cli import options
 from manetlab.files import write_text
-from manetlab.stats import compare_with_best, jain, mean_interval, unfairness
+from manetlab.stats import jain, unfairness
 from manetlab.tables import Table
+from studies import crosses
+from studies.crosses import Ask
 from studies.pages import words
 from studies.runs import with_code
 
@@ -37,19 +39,15 @@ MEASURES = [
     *("tcp_throughput_bps", "jain", "unfairness", "tcp_unsmoothness_max", "tcp_timeouts"),
     *("tcp_retransmissions", "routing_packets_per_s", "least_bps"),
 ]
-COLUMNS = [
-    *("study", "column", "row", "replication", "seed"),
-    *(*MEASURES, "result_hash", "code", "cpu_time_s"),
+SHOWN = [
+    ("Total, kb/s", "tcp_throughput_bps", 1e-3, 0, True),
+    ("The flow that has least, kb/s", "least_bps", 1e-3, 1, True),
+    ("Jain index", "jain", 1.0, 3, True),
+    ("Unfairness", "unfairness", 1.0, 3, False),
+    ("Unsmoothness of the worst flow", "tcp_unsmoothness_max", 1.0, 2, False),
+    ("Timeouts", "tcp_timeouts", 1.0, 0, None),
 ]
-SHOWN = {
-    "Total, kb/s": ("tcp_throughput_bps", 1e-3, 0, True),
-    "The flow that has least, kb/s": ("least_bps", 1e-3, 1, True),
-    "Jain index": ("jain", 1.0, 3, True),
-    "Unfairness": ("unfairness", 1.0, 3, False),
-    "Unsmoothness of the worst flow": ("tcp_unsmoothness_max", 1.0, 2, False),
-    "Timeouts": ("tcp_timeouts", 1.0, 0, None),
-}
-"""By the title of the table: the measure, its scale and digits, and whether more of it is better."""
+"""The tables: title, measure, scale, digits, and whether more of it is better."""
 
 RECORDED = [
     *((AREAS, {"areas": "150 m", "flows": "8", "sharing": sharing}) for sharing in ("nothing", "NRED, 0.14")),
@@ -94,7 +92,7 @@ def made(study: str, stores: Path, jobs: int | None) -> pd.DataFrame:
     # A flow of which nothing arrives stands still for the whole window.
     runs["tcp_unsmoothness_max"] = runs["tcp_unsmoothness_max"].fillna(STANDSTILL)
     labels: pd.DataFrame = runs.assign(study=study, row=runs["sharing"])
-    return labels.reindex(columns=COLUMNS)
+    return labels.reindex(columns=crosses.columns_of(MEASURES))
 
 
 def stalls() -> pd.DataFrame:
@@ -123,54 +121,12 @@ def page(runs: pd.DataFrame, held: pd.DataFrame) -> str:
     parts = [said["head"]]
     for study in (AREAS, PAIRS):
         of_part = runs[runs["study"] == study]
-        facts = {
-            "runs": f"{len(of_part):,}",
-            "replications": of_part["replication"].nunique(),
-            "minutes": f"{of_part['cpu_time_s'].sum() / 60:.1f}",
-            "code": str(of_part["code"].iloc[0]).split()[-1][:8],
-        }
-        parts.append(said[study].format(**facts))
-        parts += [table(of_part, title).to_markdown() for title in SHOWN]
+        parts.append(said[study].format(**crosses.facts(of_part)))
+        asks = [Ask(study, "column", "sharing", *shown) for shown in SHOWN]
+        parts += [crosses.table(of_part, ask).to_markdown() for ask in asks]
         parts.append(said[f"{study} read"])
     parts += [said["held"], held_table(held).to_markdown(), said["held read"]]
     return "\n\n".join(part.strip() for part in parts) + "\n"
-
-
-def table(runs: pd.DataFrame, title: str) -> Table:
-    """A measure by two factors, with 95 % intervals; what can be the best of its column is bold."""
-    measure, scale, digits, is_more_better = SHOWN[title]
-    columns, rows = (list(dict.fromkeys(runs[factor])) for factor in ("column", "row"))
-    shown = Table(title, ("sharing", *columns))
-    values = {
-        (row, column): [scale * each for each in values_of(runs, measure, column, row)]
-        for row in rows
-        for column in columns
-    }
-    best = {
-        column: can_be_best({row: values[row, column] for row in rows}, is_more_better) for column in columns
-    }
-    for row in rows:
-        cells = []
-        for column in columns:
-            found = mean_interval(values[row, column])
-            text = f"{found.mean:.{digits}f} ± {found.half_width:.{digits}f}"
-            cells.append(f"**{text}**" if row in best[column] else text)
-        shown.add(row, *cells)
-    return shown
-
-
-def values_of(runs: pd.DataFrame, measure: str, column: str, row: str) -> list[float]:
-    """The values of a cell, in order of replications."""
-    found = runs[(runs["column"] == column) & (runs["row"] == row)].sort_values("replication")
-    return [float(each) for each in found[measure]]
-
-
-def can_be_best(values: dict[str, list[float]], is_more_better: bool | None) -> set[str]:
-    """The rows that no other is shown to be better than; none of a measure without a direction."""
-    if is_more_better is None:
-        return set()
-    found = compare_with_best(values, higher_is_better=is_more_better)
-    return {each.name for each in found if each.verdict != "worse"}
 
 
 def held_table(held: pd.DataFrame) -> Table:

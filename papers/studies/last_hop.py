@@ -11,14 +11,13 @@ from pathlib import Path
 import click
 import pandas as pd
 
-from manetlab.campaign import Campaign
 from manetlab.cli import options
 from manetlab.files import write_text
 from manetlab.stats import paired_ratio
 from manetlab.tables import Table
+from studies import crosses
+from studies.crosses import Ask
 from studies.pages import words
-from studies.quoted import Ask, table, values_of
-from studies.runs import with_code
 
 HERE = Path(__file__).parent
 WORDS, KEPT, PAGE = HERE / "last-hop-words.md", HERE / "kept" / "last-hop.parquet", Path("last-hop.md")
@@ -30,7 +29,6 @@ MEASURES = [
     "tcp_acked_undelivered_bytes",
     "tcp_acked_undelivered_max_bytes",
 ]
-COLUMNS = ["study", "column", "row", "replication", "seed", *MEASURES, "result_hash", "code", "cpu_time_s"]
 ERRORS = ("last-hop", "errors", "scheme")
 DELAYS = ("last-hop-delays", "delay", "scheme")
 ASKS = {
@@ -76,32 +74,19 @@ QUOTED = [
 def main(stores: Path | None, docs: Path, jobs: int | None) -> None:
     """Run the campaigns, and write the page."""
     if stores is not None:
-        runs = pd.concat([made(*study, stores, jobs) for study in (ERRORS, DELAYS)])
+        runs = pd.concat([crosses.made(*study, MEASURES, stores, jobs) for study in (ERRORS, DELAYS)])
         runs.to_parquet(KEPT, compression="zstd", index=False)
     write_text(docs / PAGE, page(pd.read_parquet(KEPT)))
-
-
-def made(study: str, column: str, row: str, stores: Path, jobs: int | None) -> pd.DataFrame:
-    """The runs of a study, as they are kept."""
-    runs = with_code(Campaign.load(HERE / f"{study}.toml").run(stores / f"{study}.db", jobs=jobs))
-    labels = runs.rename(columns={column: "column", row: "row"}).assign(study=study)
-    return labels.reindex(columns=COLUMNS)
 
 
 def page(runs: pd.DataFrame) -> str:
     """The page, in Markdown."""
     said = words(WORDS)
-    facts = {
-        "runs": f"{len(runs):,}",
-        "replications": runs["replication"].nunique(),
-        "seconds": f"{runs['cpu_time_s'].sum():.0f}",
-        "code": str(runs["code"].iloc[0]).split()[-1][:8],
-    }
-    parts = [said["head"].format(**facts), quoted(runs).to_markdown(), said["quoted read"]]
+    parts = [said["head"].format(**crosses.facts(runs)), quoted(runs).to_markdown(), said["quoted read"]]
     for part, asks in ASKS.items():
         parts.append(said[part])
         shown = runs[runs["row"].str.startswith("I-TCP")] if part == "price" else runs
-        parts += [table(shown[shown["study"] == ask.study], ask).to_markdown() for ask in asks]
+        parts += [crosses.table(shown[shown["study"] == ask.study], ask).to_markdown() for ask in asks]
         parts.append(said[f"{part} read"])
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
@@ -120,7 +105,7 @@ def quoted(runs: pd.DataFrame) -> Table:
 
 def gain_in_percent(runs: pd.DataFrame, column: str, scheme: str, other: str) -> str:
     """How much more a scheme carries than another, in %, with its interval."""
-    ours, theirs = (values_of(runs, ASKS["delays"][0], column, row) for row in (scheme, other))
+    ours, theirs = (crosses.values_of(runs, ASKS["delays"][0], column, row) for row in (scheme, other))
     ratio = paired_ratio(ours, theirs)
     mean, low, high = (100 * (each - 1) for each in (ratio.mean, ratio.low, ratio.high))
     return f"{mean:+.0f} ({low:+.0f} to {high:+.0f})"

@@ -11,12 +11,11 @@ from pathlib import Path
 import click
 import pandas as pd
 
-from manetlab.campaign import Campaign
 from manetlab.cli import options
 from manetlab.files import write_text
+from studies import crosses
+from studies.crosses import Ask
 from studies.pages import words
-from studies.quoted import Ask, table
-from studies.runs import with_code
 
 HERE = Path(__file__).parent
 WORDS, KEPT, PAGE = (
@@ -33,7 +32,6 @@ MEASURES = [
     "tcp_judged_wireless_losses",
     "tcp_judged_others",
 ]
-COLUMNS = ["study", "column", "row", "replication", "seed", *MEASURES, "result_hash", "code", "cpu_time_s"]
 TO_MOBILE = ("loss-to-mobile", "loss", "sender")
 FROM_MOBILE = ("loss-from-mobile", "loss", "sender")
 AD_HOC = ("loss-ad-hoc", "speed", "sender")
@@ -65,16 +63,9 @@ def asks(study: tuple[str, str, str]) -> list[Ask]:
 def main(stores: Path | None, docs: Path, jobs: int | None) -> None:
     """Run the campaigns, and write the page."""
     if stores is not None:
-        runs = pd.concat([made(*study, stores, jobs) for study in STUDIES.values()])
+        runs = pd.concat([crosses.made(*study, MEASURES, stores, jobs) for study in STUDIES.values()])
         runs.to_parquet(KEPT, compression="zstd", index=False)
     write_text(docs / PAGE, page(pd.read_parquet(KEPT)))
-
-
-def made(study: str, column: str, row: str, stores: Path, jobs: int | None) -> pd.DataFrame:
-    """The runs of a study, as they are kept."""
-    runs = with_code(Campaign.load(HERE / f"{study}.toml").run(stores / f"{study}.db", jobs=jobs))
-    labels = runs.rename(columns={column: "column", row: "row"}).assign(study=study)
-    return labels.reindex(columns=COLUMNS)
 
 
 def page(runs: pd.DataFrame) -> str:
@@ -88,14 +79,8 @@ def page(runs: pd.DataFrame) -> str:
     parts = [said["head"]]
     for part, study in STUDIES.items():
         of_part = runs[runs["study"] == study[0]]
-        facts = {
-            "runs": f"{len(of_part):,}",
-            "replications": of_part["replication"].nunique(),
-            "seconds": f"{of_part['cpu_time_s'].sum():.0f}",
-            "code": str(of_part["code"].iloc[0]).split()[-1][:8],
-        }
-        parts.append(said[part].format(**facts))
-        parts += [table(of_part, ask).to_markdown() for ask in asks(study)]
+        parts.append(said[part].format(**crosses.facts(of_part)))
+        parts += [crosses.table(of_part, ask).to_markdown() for ask in asks(study)]
         parts.append(said[f"{part} read"])
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
