@@ -274,11 +274,19 @@ def batman_converges_s(batman: Mapping[str, Any], hops: int) -> float:
     return float(batman["ogm_interval_s"] * (least + of_hop * hops))
 
 
+def rip_converges_s(rip: Mapping[str, Any], hops: int) -> float:
+    """The same of RIP: each hop waits for a triggered update, or for a regular one if that was lost."""
+    of_hop_s = 0.75 * rip["triggered_max_s"] if rip["triggered_updates"] else rip["update_interval_s"]
+    first_s = 0.0 if rip["asks_at_start"] else rip["update_interval_s"]
+    return float(max(first_s, of_hop_s * hops if hops > 1 else 0.0))
+
+
 CONVERGES: Mapping[str, tuple[str, Callable[[Mapping[str, Any], int], float]]] = {
     "dsdv": ("DSDV", dsdv_converges_s),
     "olsr": ("OLSR", olsr_converges_s),
     "babel": ("Babel", babel_converges_s),
     "batman": ("B.A.T.M.A.N.", batman_converges_s),
+    "rip": ("RIP", rip_converges_s),
 }
 """Names of protocols, and in how many s one with these parameters knows routes of this many hops in nine of
 ten runs, as measured on chains of 1 to 6 hops that nothing else burdens."""
