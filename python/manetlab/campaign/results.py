@@ -13,20 +13,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from manetlab import provenance
-from manetlab.campaign import elimination
+from manetlab.campaign import elimination, run_tables
 from manetlab.campaign.columns import Texts, read_runs, values_by_point
 from manetlab.campaign.family import unknown_metric
 from manetlab.campaign.levels import Label
 from manetlab.campaign.plan import Campaign, known_metrics
+from manetlab.campaign.run_tables import Row
 from manetlab.campaign.store import Store
 from manetlab.errors import InputError
-from manetlab.metrics import delay_classes, named
+from manetlab.metrics import named
 from manetlab.optional_packages import require
 from manetlab.parameters import unknown
 
 if TYPE_CHECKING:
-    from array import array
-
     import numpy as np
     import pandas as pd
     import xarray
@@ -40,10 +39,11 @@ if TYPE_CHECKING:
     from manetlab.stats.elimination import Eliminated
     from manetlab.stats.looks import Looks
 
-Row = dict[str, Any]
 SUMMARY = ("mean", "low", "high", "median", "p5", "p95", "n")
 ADJUSTED = ("adjusted_mean", "adjusted_low", "adjusted_high", "gain", "draws", "adjustment")
 """Columns of a summary, and those that it has besides if means are adjusted for the movement."""
+MOST_AT_ONCE = 2**17
+"""Runs whose texts are made into one table; of more they are gone through twice, first for the types."""
 
 
 class Results:
@@ -220,11 +220,11 @@ class Results:
             "key": runs.keys[places],
             **{name: self._numbers(name, places) for name in known_metrics()},
             **{name: values[places] for name, values in runs.others.items()},
-            "events": _numbers_of(runs.events[places]),
-            "cpu_time_s": _numbers_of(runs.cpu_times_s[places]),
+            "events": run_tables.numbers_of(runs.events[places]),
+            "cpu_time_s": run_tables.numbers_of(runs.cpu_times_s[places]),
             "result_hash": runs.result_hashes[places],
         }
-        return _table_of(columns)
+        return run_tables.table_of(columns)
 
     def first_runs(self, most: int, sampled: int) -> tuple[pd.DataFrame, int | None]:
         """The rows of `runs`; if they are more than ``most``, the first of each point, ``sampled`` in all.
@@ -259,7 +259,9 @@ class Results:
 
         names = ("kind", *metrics)
         blocks = list(self._blocks_of(flows, names, only_these=True))
-        table = _joined(blocks) if blocks else _table([], ("point", "replication", *names))
+        table = (
+            run_tables.joined(blocks) if blocks else run_tables.table([], ("point", "replication", *names))
+        )
         return table.astype(dict.fromkeys(metrics, float))
 
     @cached_property
@@ -290,7 +292,9 @@ class Results:
             place = {"point": point, **self.campaign.points[point].levels}
             found[end is not None].append({**place, **({} if end is None else {"end": end}), **counted})
         places = ("point", *self.campaign.factors)
-        return _table(found[0], (*places, *names)), _table(found[1], (*places, "end", *names))
+        return run_tables.table(found[0], (*places, *names)), run_tables.table(
+            found[1], (*places, "end", *names)
+        )
 
     def _numbers(self, metric: str, places: slice) -> NDArray[np.float64]:
         """A metric of some runs, NaN where there is none."""
@@ -305,8 +309,8 @@ class Results:
         """Point, levels and replication of some runs, as columns."""
         import numpy as np
 
-        points = _numbers_of(self._raw.runs.points[places])
-        replications = _numbers_of(self._raw.runs.replications[places])
+        points = run_tables.numbers_of(self._raw.runs.points[places])
+        replications = run_tables.numbers_of(self._raw.runs.replications[places])
         return self._place_columns(points, np.ones(len(points), int), replications)
 
     def _place_columns(
@@ -369,11 +373,15 @@ class Results:
         if self.done <= MOST_AT_ONCE:
             yield self._table_of(name)
             return
-        of_all = self._finished(name, [_witnesses(block) for block in self._blocks_of(*TABLES[name])])
+        of_all = self._finished(
+            name, [run_tables.witnesses(block) for block in self._blocks_of(*run_tables.TABLES[name])]
+        )
         types = of_all.dtypes.to_dict()
         waiting, count = [], 0
-        for block in self._blocks_of(*TABLES[name]):
-            waiting.append(block.rename(columns=RENAMED).reindex(columns=of_all.columns).astype(types))
+        for block in self._blocks_of(*run_tables.TABLES[name]):
+            waiting.append(
+                block.rename(columns=run_tables.RENAMED).reindex(columns=of_all.columns).astype(types)
+            )
             count += len(block)
             if count >= rows:
                 yield pd.concat(waiting, ignore_index=True)
@@ -387,14 +395,18 @@ class Results:
         return any('"delays"' in texts.flows for block in self._raw.runs.blocks() for texts in block)
 
     def _table_of(self, name: str) -> pd.DataFrame:
-        return self._finished(name, list(self._blocks_of(*TABLES[name])))
+        return self._finished(name, list(self._blocks_of(*run_tables.TABLES[name])))
 
     def _finished(self, name: str, blocks: list[pd.DataFrame]) -> pd.DataFrame:
         """The blocks of a table as one, in which measures of flows are numbers or NaN."""
-        table = _joined(blocks) if blocks else _table([], (*self._places, *TABLES[name][1]))
+        table = (
+            run_tables.joined(blocks)
+            if blocks
+            else run_tables.table([], (*self._places, *run_tables.TABLES[name][1]))
+        )
         if name != "flows":
             return table
-        table = table.rename(columns=RENAMED)
+        table = table.rename(columns=run_tables.RENAMED)
         metrics = [
             name
             for name in table.columns[len(self._places) + 4 :]
@@ -419,7 +431,8 @@ class Results:
             first = texts[0].place
             places = slice(first, first + len(texts))
             points, replications = (
-                _numbers_of(each[places]) for each in (self._raw.runs.points, self._raw.runs.replications)
+                run_tables.numbers_of(each[places])
+                for each in (self._raw.runs.points, self._raw.runs.replications)
             )
             columns = self._place_columns(points, np.array([*map(len, made)]), replications)
             if only_these:
@@ -427,7 +440,7 @@ class Results:
             others = () if only_these else (name for row in rows for name in row)
             for name in dict.fromkeys((*names, *others)):
                 columns[name] = [row.get(name) for row in rows]
-            yield _table_of(columns)
+            yield run_tables.table_of(columns)
 
     @cached_property
     def failed(self) -> pd.DataFrame:
@@ -444,7 +457,7 @@ class Results:
             }
             for point, replication, error in self._raw.failures
         ]
-        return _table(rows, (*self._places, "seed", "error", "command"))
+        return run_tables.table(rows, (*self._places, "seed", "error", "command"))
 
     @cached_property
     def machines(self) -> pd.DataFrame:
@@ -466,10 +479,10 @@ class Results:
             "platform": runs.platforms[places],
             "host": runs.hosts[places],
             "ended": runs.ended[places],
-            "cpu_time_s": _numbers_of(runs.cpu_times_s[places]),
-            "wall_time_s": _numbers_of(runs.wall_times_s[places]),
+            "cpu_time_s": run_tables.numbers_of(runs.cpu_times_s[places]),
+            "wall_time_s": run_tables.numbers_of(runs.wall_times_s[places]),
         }
-        return _table_of(columns)
+        return run_tables.table_of(columns)
 
     @property
     def series_names(self) -> list[str]:
@@ -672,7 +685,7 @@ class Results:
                     row |= _adjusted(self.adjustment.of(point.number, metric, confidence))
                 rows.append(row)
         columns = ("point", *self.campaign.factors, "metric", *SUMMARY)
-        return _table(rows, (*columns, *(ADJUSTED if self.campaign.adjusted else ())))
+        return run_tables.table(rows, (*columns, *(ADJUSTED if self.campaign.adjusted else ())))
 
     @cached_property
     def adjustment(self) -> Adjustment:
@@ -871,45 +884,6 @@ def command_of(store: Path | None, point: int, replication: int) -> str:
     return shlex.join([*what, "--point", str(point), "--replication", str(replication)])
 
 
-def _flow_rows(texts: Texts) -> list[Row]:
-    flows = json.loads(texts.flows)
-    for flow in flows:
-        flow.pop("delays", None)
-    return flows  # type: ignore[no-any-return]
-
-
-def _delay_rows(texts: Texts) -> list[Row]:
-    if '"delays"' not in texts.flows:
-        return []
-    return [
-        {"flow": flow["id"], "up_to_s": end_s, "count": count}
-        for flow in json.loads(texts.flows)
-        if "delays" in flow
-        for end_s, count in delay_classes(flow["delays"])
-    ]
-
-
-def _drop_rows(texts: Texts) -> list[Row]:
-    return [each for each in json.loads(texts.drops) if "end" not in each]
-
-
-def _end_rows(texts: Texts) -> list[Row]:
-    return [each for each in json.loads(texts.drops) if "end" in each]
-
-
-TABLES: Mapping[str, tuple[Callable[[Texts], list[Row]], tuple[str, ...]]] = {
-    "flows": (_flow_rows, ("id", "kind", "src", "dst")),
-    "delays": (_delay_rows, ("flow", "up_to_s", "count")),
-    "drops": (_drop_rows, ("layer", "reason", "packets", "count")),
-    "ends": (_end_rows, ("end", "layer", "reason", "packets", "count")),
-}
-"""Tables of what is in the texts of runs: their rows in a run's, and the first columns after places."""
-MOST_AT_ONCE = 2**17
-"""Runs whose texts are made into one table; of more they are gone through twice, first for the types."""
-RENAMED = {"id": "flow"}
-"""What columns are called that runs call otherwise."""
-
-
 class _Raw:
     """What the store has of a campaign, read at one instant."""
 
@@ -947,56 +921,3 @@ class _Race:
         keys = {*made.runs.keys}
         made.series = [each for each in raw.series if each[0] in keys]
         return made
-
-
-def _table(rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
-    """A table that has at least these columns, in this order."""
-    import pandas as pd
-
-    names = dict.fromkeys((*columns, *(name for row in rows for name in row)))
-    return pd.DataFrame.from_records(rows, columns=list(names))
-
-
-def _table_of(columns: Mapping[str, Any]) -> pd.DataFrame:
-    """A table of columns of the same length; without rows, numbers have a type and nothing else."""
-    import pandas as pd
-
-    return pd.DataFrame(dict(columns))
-
-
-def _numbers_of(column: array[Any]) -> NDArray[Any]:
-    """The numbers as an array of numpy."""
-    import numpy as np
-
-    return np.frombuffer(column, dtype=column.typecode) if column else np.empty(0, column.typecode)
-
-
-def _witnesses(block: pd.DataFrame) -> pd.DataFrame:
-    """The first row, and of columns that are no numbers the first with each type: they decide its type."""
-    rows = {0}
-    for name in block:
-        if block[name].dtype.kind not in "iuf":
-            rows |= {*block[name].map(type).drop_duplicates().index}
-    return block.iloc[sorted(rows)]
-
-
-def _joined(blocks: list[pd.DataFrame]) -> pd.DataFrame:
-    """Tables one below the other, joined column by column, as not all of it may fit into memory twice."""
-    import pandas as pd
-
-    if len(blocks) == 1:
-        return blocks[0]
-    names = dict.fromkeys(str(name) for block in blocks for name in block)
-    columns = {}
-    for name in names:
-        parts = [
-            block.pop(name) if name in block else pd.Series([None] * len(block), dtype=object)
-            for block in blocks
-        ]
-        if any(part.dtype != parts[0].dtype for part in parts):
-            # A column without any value in some block.
-            parts = [part.astype(object) for part in parts]
-            columns[name] = pd.concat(parts, ignore_index=True).infer_objects()
-        else:
-            columns[name] = pd.concat(parts, ignore_index=True)
-    return pd.DataFrame(columns, copy=False)
