@@ -856,10 +856,14 @@ def _fit(changes: dict[str, Fields], values: Params, has_rates: bool) -> float:
     if mac["cca_time_us"] > mac["slot_us"]:
         other = "slot_us" if "cca_time_us" in changes.get("mac", {}) else "cca_time_us"
         change("mac", other, mac["cca_time_us"] if other == "slot_us" else mac["slot_us"])
-    if queue["red_max_threshold"] <= queue["red_min_threshold"]:
-        low = min(queue["red_min_threshold"], queue["red_max_threshold"], 999_999.0)
-        change("queue", "red_min_threshold", low)
-        change("queue", "red_max_threshold", low + 1.0)
+    for least, most, highest, step in (
+        ("red_min_threshold", "red_max_threshold", 999_999.0, 1.0),
+        ("nred_min_threshold", "nred_max_threshold", 0.99, 0.01),
+    ):
+        if queue[most] <= queue[least]:
+            low = min(queue[least], queue[most], highest)
+            change("queue", least, low)
+            change("queue", most, low + step)
     range_m, farthest_m = _ranges(values)
     allowed = parameters.schema()["mac"]["propagation_allowance_us"].range
     assert allowed is not None

@@ -298,18 +298,23 @@ impl Scenario {
         Err(ScenarioError::Unusable { about: About::Value, field: field.to_owned(), found, wanted })
     }
 
-    /// RED's thresholds fit each other.
+    /// Thresholds of RED and of neighbourhood RED fit each other.
     fn check_queue(&self) -> Result<(), ScenarioError> {
         let queue = &self.params.queue;
-        if queue.red_max_threshold > queue.red_min_threshold {
-            return Ok(());
+        for (name, min, max, unit) in [
+            ("red", queue.red_min_threshold, queue.red_max_threshold, " packets"),
+            ("nred", queue.nred_min_threshold, queue.nred_max_threshold, ""),
+        ] {
+            if max <= min {
+                return Err(ScenarioError::Unusable {
+                    about: About::Value,
+                    field: format!("queue.{name}_max_threshold"),
+                    found: max.to_string(),
+                    wanted: format!("above queue.{name}_min_threshold, {min}{unit}"),
+                });
+            }
         }
-        Err(ScenarioError::Unusable {
-            about: About::Value,
-            field: "queue.red_max_threshold".to_owned(),
-            found: queue.red_max_threshold.to_string(),
-            wanted: format!("above queue.red_min_threshold, {} packets", queue.red_min_threshold),
-        })
+        Ok(())
     }
 }
 
@@ -377,6 +382,10 @@ mod tests {
         assert!(complaint(|s| s.params.mac.cw_min = 2000).starts_with("mac.cw_min"));
         assert!(
             complaint(|s| s.params.queue.red_min_threshold = 15.0).starts_with("queue.red_max_threshold")
+        );
+        assert!(
+            complaint(|s| s.params.queue.nred_min_threshold = 0.96)
+                .starts_with("queue.nred_max_threshold: found 0.96, wanted above")
         );
         assert!(complaint(|s| s.params.tcp.dsack = true).starts_with("tcp.dsack: found true"));
         let eifel = |s: &mut Scenario| s.params.tcp.spurious = SpuriousDetection::Eifel;
