@@ -201,13 +201,11 @@ impl Channel {
     ) -> Option<Heard> {
         clock.agenda.set(self.frame_starts_slot, Time::NEVER);
         while let Some(mut bit) = self.frame_starts.pop() {
-            if bit.due > clock.now && !clock.is_free_until(bit.due) {
-                clock.agenda.set(self.frame_starts_slot, bit.due);
+            assert!(bit.due >= clock.now, "a first bit arrives in the past");
+            if bit.due > clock.now && !clock.move_on_to(bit.due, self.frame_starts_slot) {
                 self.frame_starts.push(bit);
                 return None;
             }
-            assert!(bit.due >= clock.now, "a first bit arrives in the past");
-            clock.now = bit.due;
             let transmission = &mut self.transmissions[bit.transmission as usize];
             let Some(template) = transmission.template(bit.transmission, self.short_way) else {
                 return Some(Heard { node: bit.arrival.node, id: bit.transmission, what: What::Missing });

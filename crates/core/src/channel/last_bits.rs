@@ -75,13 +75,7 @@ impl Channel {
         };
         // A frame can be shorter than signals travel: its last bits are then late, but in order of time.
         let due = due.max(clock.now);
-        let at_once = due == clock.now || clock.is_free_until(due);
-        if at_once {
-            clock.now = due;
-        } else {
-            clock.agenda.set(transmission.slot, due);
-        }
-        at_once
+        due == clock.now || clock.move_on_to(due, transmission.slot)
     }
 
     fn end_transmission(&mut self, now: Time, watch: &mut Watching<'_>, id: u32) {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::{EventQueue, Slot, Span, Time};
+use super::{Clock, EventQueue, Slot, Span, Time};
 
 /// A constant delay: what goes in first comes out first, so one entry of the event queue is enough.
 struct Line<T> {
@@ -57,17 +57,12 @@ impl<T> Delays<T> {
         self.lines[line as usize].waiting.pop_front().map(|(_, what)| what)
     }
 
-    /// When the next in a line is due, if that is before all else and before `end`; otherwise the line's
+    /// Moves on to when the next in a line is due, if the clock is free until then; otherwise the line's
     /// deadline is set.
     #[inline]
-    pub fn next_at_once(&self, agenda: &mut EventQueue, line: u32, end: Time) -> Option<Time> {
+    pub fn move_on(&self, clock: &mut Clock, line: u32) -> bool {
         let line = &self.lines[line as usize];
-        let &(due, _) = line.waiting.front()?;
-        if due >= agenda.peek_time() || due >= end {
-            agenda.set(line.slot, due);
-            return None;
-        }
-        Some(due)
+        line.waiting.front().is_some_and(|&(due, _)| clock.move_on_to(due, line.slot))
     }
 
     /// Holds `what` for a time of its own. It comes back at once if that is zero.
@@ -125,64 +120,67 @@ mod tests {
     use super::*;
 
     /// One line of 10 ns, what has delays of its own, and their slots.
-    fn delays() -> (EventQueue, Delays<&'static str>, Slot, Slot) {
-        let mut agenda = EventQueue::new();
-        let (held, line) = (agenda.add_slot(), agenda.add_slot());
+    fn delays() -> (Clock, Delays<&'static str>, Slot, Slot) {
+        let mut clock = Clock::new(Time(100));
+        let (held, line) = (clock.agenda.add_slot(), clock.agenda.add_slot());
         let mut delays = Delays::new(held);
         delays.add_line(Span(10), line);
-        (agenda, delays, held, line)
+        (clock, delays, held, line)
     }
 
     #[test]
     fn a_line_has_one_deadline_that_of_its_first() {
-        let (mut agenda, mut delays, _, line) = delays();
-        assert_eq!(delays.put(&mut agenda, Time(0), Span(10), "a"), None);
-        assert_eq!(delays.put(&mut agenda, Time(4), Span(10), "b"), None);
-        assert_eq!(agenda.pop(), Some((Time(10), line)));
-        assert_eq!((agenda.pop(), delays.pop(0)), (None, Some("a")));
-        assert_eq!(delays.next_at_once(&mut agenda, 0, Time(100)), Some(Time(14)));
-        assert_eq!((delays.pop(0), delays.next_at_once(&mut agenda, 0, Time(100))), (Some("b"), None));
-        assert_eq!(agenda.pop(), None);
+        let (mut clock, mut delays, _, line) = delays();
+        assert_eq!(delays.put(&mut clock.agenda, Time(0), Span(10), "a"), None);
+        assert_eq!(delays.put(&mut clock.agenda, Time(4), Span(10), "b"), None);
+        assert_eq!(clock.agenda.pop(), Some((Time(10), line)));
+        assert_eq!((clock.agenda.pop(), delays.pop(0)), (None, Some("a")));
+        assert_eq!((delays.move_on(&mut clock, 0), clock.now), (true, Time(14)));
+        assert_eq!((delays.pop(0), delays.move_on(&mut clock, 0)), (Some("b"), false));
+        assert_eq!(clock.agenda.pop(), None);
     }
 
     #[test]
     fn what_follows_in_a_line_waits_for_whatever_is_due_before() {
-        let (mut agenda, mut delays, held, line) = delays();
-        delays.put(&mut agenda, Time(0), Span(10), "a");
-        delays.put(&mut agenda, Time(4), Span(10), "b");
-        delays.hold(&mut agenda, Time(0), Span(14), "c");
-        assert_eq!((agenda.pop(), delays.pop(0)), (Some((Time(10), line)), Some("a")));
-        assert_eq!(delays.next_at_once(&mut agenda, 0, Time(100)), None);
-        assert_eq!(agenda.pop(), Some((Time(14), held)), "equal times fire in order of slots");
-        assert_eq!(agenda.pop(), Some((Time(14), line)));
+        let (mut clock, mut delays, held, line) = delays();
+        delays.put(&mut clock.agenda, Time(0), Span(10), "a");
+        delays.put(&mut clock.agenda, Time(4), Span(10), "b");
+        delays.hold(&mut clock.agenda, Time(0), Span(14), "c");
+        assert_eq!((clock.agenda.pop(), delays.pop(0)), (Some((Time(10), line)), Some("a")));
+        assert!(!delays.move_on(&mut clock, 0));
+        assert_eq!(clock.agenda.pop(), Some((Time(14), held)), "equal times fire in order of slots");
+        assert_eq!(clock.agenda.pop(), Some((Time(14), line)));
     }
 
     #[test]
     fn what_is_taken_out_leaves_the_deadlines_of_the_rest() {
-        let (mut agenda, mut delays, held, line) = delays();
-        delays.put(&mut agenda, Time(0), Span(10), "a");
-        delays.put(&mut agenda, Time(4), Span(10), "b");
-        delays.hold(&mut agenda, Time(0), Span(5), "a");
-        delays.hold(&mut agenda, Time(0), Span(7), "b");
-        assert_eq!(delays.extract(&mut agenda, |&what| what == "a"), ["a", "a"]);
-        assert_eq!(agenda.pop(), Some((Time(7), held)));
-        assert_eq!((delays.release(&mut agenda), agenda.pop()), (Some("b"), Some((Time(14), line))));
-        assert_eq!(delays.extract(&mut agenda, |_| true), ["b"]);
-        assert_eq!(agenda.pop(), None);
+        let (mut clock, mut delays, held, line) = delays();
+        delays.put(&mut clock.agenda, Time(0), Span(10), "a");
+        delays.put(&mut clock.agenda, Time(4), Span(10), "b");
+        delays.hold(&mut clock.agenda, Time(0), Span(5), "a");
+        delays.hold(&mut clock.agenda, Time(0), Span(7), "b");
+        assert_eq!(delays.extract(&mut clock.agenda, |&what| what == "a"), ["a", "a"]);
+        assert_eq!(clock.agenda.pop(), Some((Time(7), held)));
+        assert_eq!(
+            (delays.release(&mut clock.agenda), clock.agenda.pop()),
+            (Some("b"), Some((Time(14), line)))
+        );
+        assert_eq!(delays.extract(&mut clock.agenda, |_| true), ["b"]);
+        assert_eq!(clock.agenda.pop(), None);
     }
 
     #[test]
     fn what_is_held_by_itself_comes_in_order_of_time_then_of_holding() {
-        let (mut agenda, mut delays, held, _) = delays();
-        assert_eq!(delays.hold(&mut agenda, Time(0), Span::ZERO, "now"), Some("now"));
-        assert_eq!(delays.put(&mut agenda, Time(0), Span(7), "no line has this delay"), None);
-        delays.hold(&mut agenda, Time(0), Span(5), "a");
-        delays.hold(&mut agenda, Time(2), Span(3), "b");
+        let (mut clock, mut delays, held, _) = delays();
+        assert_eq!(delays.hold(&mut clock.agenda, Time(0), Span::ZERO, "now"), Some("now"));
+        assert_eq!(delays.put(&mut clock.agenda, Time(0), Span(7), "no line has this delay"), None);
+        delays.hold(&mut clock.agenda, Time(0), Span(5), "a");
+        delays.hold(&mut clock.agenda, Time(2), Span(3), "b");
         assert_eq!(delays.iter().count(), 3);
         for (due, what) in [(5, "a"), (5, "b"), (7, "no line has this delay")] {
-            assert_eq!(agenda.pop(), Some((Time(due), held)));
-            assert_eq!(delays.release(&mut agenda), Some(what));
+            assert_eq!(clock.agenda.pop(), Some((Time(due), held)));
+            assert_eq!(delays.release(&mut clock.agenda), Some(what));
         }
-        assert_eq!((agenda.pop(), delays.release(&mut agenda)), (None, None));
+        assert_eq!((clock.agenda.pop(), delays.release(&mut clock.agenda)), (None, None));
     }
 }

@@ -50,7 +50,6 @@ impl<'r> Network<'r> {
             guesses: LossGuesses::new(warmup, params.tcp.loss_predictor),
             meter: Meter::new(warmup, end, scenario.flows.len(), options.series_step.is_some()),
             watch: Watching::default(),
-            pause: Time::NEVER,
             sampler: Sampler::new(options.series_step),
             stages: None,
             comings: paths.iter().any(|path| path.is_ever_absent(end)).then(|| Arc::clone(&paths)),

@@ -42,11 +42,9 @@ impl Network<'_> {
     pub(super) fn advance_line(&mut self, line: u32) {
         while let Some(what) = self.delays.pop(line) {
             self.go_on_with(what);
-            let Some(due) = self.delays.next_at_once(&mut self.clock.agenda, line, self.clock.end) else {
+            if !self.delays.move_on(&mut self.clock, line) {
                 return;
-            };
-            assert!(due >= self.clock.now, "a layer's delay ended in the past");
-            self.clock.now = due;
+            }
         }
     }
 

@@ -83,7 +83,7 @@ impl<'r> Live<'r> {
     pub fn finish(mut self, at: Time) -> Result<Outcome, RunError> {
         self.advance(at)?;
         let clock = &mut self.network.clock;
-        clock.end = clock.end.min(at.max(clock.now));
+        clock.end_by(at.max(clock.now));
         self.network.end()?;
         self.network.into_outcome(self.scenario, &[])
     }

@@ -177,8 +177,6 @@ struct Network<'r> {
     meter: Meter,
     watch: Watching<'r>,
     sampler: Sampler,
-    /// When the time series or the recorder next want to look at the network between two events.
-    pause: Time,
     /// What stands around routing; nothing in most networks.
     stages: Option<Box<Stages>>,
     /// The paths of all nodes, by node, if some of them join or leave.
@@ -223,7 +221,7 @@ impl Network<'_> {
         for node in 0..self.stations.len() as u32 {
             self.with_routing(node, |routing, now, actions| routing.handle_start(now, actions));
         }
-        self.pause = self.sampler.due().min(self.watch.routes_due());
+        self.set_pause();
     }
 
     /// What is due at `time` happens.
@@ -232,7 +230,7 @@ impl Network<'_> {
         if time < self.clock.now {
             return Err(self.backwards(time, self.targets[slot.0 as usize]));
         }
-        if time >= self.pause {
+        if time >= self.clock.pause() {
             self.pause_at(time);
         }
         self.clock.now = time;
@@ -258,7 +256,12 @@ impl Network<'_> {
     fn pause_at(&mut self, time: Time) {
         self.sample_until(time);
         self.compare_due_routes(time);
-        self.pause = self.sampler.due().min(self.watch.routes_due());
+        self.set_pause();
+    }
+
+    /// The clock stops for the time series and the recorder.
+    fn set_pause(&mut self) {
+        self.clock.set_pause(self.sampler.due().min(self.watch.routes_due()));
     }
 
     /// Closes all steps of the time series that end at `time` or before; nothing happens between now and
@@ -287,7 +290,7 @@ impl Network<'_> {
         let at_s = self.clock.now.as_secs();
         self.broken.get_or_insert(RunError::Broken { what, node: node.0, at_s });
         // The loop of events looks at the end anyway, and pays nothing for this.
-        self.clock.end = self.clock.now;
+        self.clock.end_by(self.clock.now);
     }
 
     #[cold]
@@ -364,7 +367,7 @@ impl Network<'_> {
     fn watch_routes(&mut self, node: u32) {
         if self.watch.is_on() {
             self.watch.routes(self.clock.now, node, self.stations[node as usize].routing.as_mut());
-            self.pause = self.pause.min(self.watch.routes_due());
+            self.set_pause();
         }
     }
 

@@ -27,7 +27,8 @@ impl Network<'_> {
         let losses = self.audit.losses();
         let audit = self.audit.close(held.iter(), self.flows.len())?;
         let result_hash = Measures { flows: &flows, totals: &totals, drops: &drops, audit: &audit }.hash();
-        let (events, arrivals) = (self.events, self.channel.arrivals);
+        // Those with which nothing happened but a look at the network do not count.
+        let (events, arrivals) = (self.events - self.clock.halts(), self.channel.arrivals);
         // Beside the hash: who counts energy gets the same hash as who does not.
         let delivered_bytes = totals.delivered_bytes(scenario.duration_s - scenario.warmup_s);
         totals.energy = self.channel.energy_totals(self.clock.end, delivered_bytes);

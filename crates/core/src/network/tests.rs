@@ -118,6 +118,27 @@ fn what_is_due_with_a_first_bit_keeps_its_place_before_it() {
     assert_eq!(network.channel.arrivals, 1);
 }
 
+/// Whoever wants to look at the network sees it as it is then: a first bit that is due later waits.
+#[test]
+fn a_first_bit_waits_for_who_wants_to_look_before_it() {
+    let scenario = pair();
+    let mut network = Network::new(&scenario, Options::default(), None, None);
+    network.enqueue(0, broadcast(1));
+    let id = loop {
+        let (time, slot) = network.clock.agenda.pop().expect("the MAC contends");
+        network.clock.now = time;
+        match network.targets[slot.0 as usize] {
+            Target::Air(id) => break id,
+            target => network.fire(target),
+        }
+    };
+    let due = network.clock.now + Span(Propagation::delay_ns(100.0 * 100.0).into());
+    network.clock.set_pause(Time(due.0 - 1));
+    network.continue_transmission(id);
+    assert!(network.clock.now < due && network.channel.arrivals == 0);
+    assert_eq!((network.clock.agenda.peek_time(), network.clock.halts()), (due, 1));
+}
+
 /// TSR under a whole network: transfers, messages over TCP and a Web session, with senders that react to
 /// notices and others. The books balance, and destinations answer.
 #[test]
