@@ -64,6 +64,42 @@ def test_a_warned_sender_loses_only_the_outage_and_the_warning(routing: str, tmp
     assert AWAY_S + 1.5 < early["longest_gap_s"] < AWAY_S + 2.0, "a warning that comes too early costs time"
 
 
+def test_a_receiver_warns_by_the_power_of_what_it_hears(tmp_path: Path) -> None:
+    """Its last hop goes away at 20 m/s, behind a base station as in an ad hoc network, and comes back."""
+
+    def gone(sender: str, wired: bool, **tcp: object) -> dict[str, Any]:
+        movement = tmp_path / "mobile.tcl"
+        host, base = (-10_000.0, 0.0) if wired else (-200.0, 0.0)
+        lines = [
+            f"$node_({node}) set {axis}_ {x if axis == 'X' else 0.0}"
+            for node, x in enumerate((host, base, 100.0))
+            for axis in "XYZ"
+        ]
+        lines += [
+            f'$ns_ at {at} "$node_(2) setdest {x} 0.0 20.0"' for at, x in ((10.0, 400.0), (30.0, 100.0))
+        ]
+        movement.write_text("\n".join(lines) + "\n")
+        scenario = {
+            "duration_s": 60,
+            "movement": {"file": str(movement)},
+            "routing": "static" if wired else "aodv",
+            "traffic": {"flows": [{"src": 0, "dst": 2, "kind": "tcp", "start_s": 1.0}]},
+            "tcp": {"sender": sender, **tcp},
+        }
+        if wired:
+            scenario["wired"] = [{"nodes": [0, 1], "rate_bps": 1e7, "delay_s": 0.01, "queue_packets": 50}]
+        return dict(run(Scenario.build(scenario)).flows[0])
+
+    # 250 m are reached at 17.5 s, and again 37.5 s after the start.
+    # Over two hops of radio segments queue, and the round trip that a warning must last is longer.
+    for wired, warning_s in ((True, 0.5), (False, 1.0)):
+        plain = gone("reno", wired)
+        warned = gone("freeze-tcp", wired, freeze_foresight="power", freeze_warning_s=warning_s)
+        assert (plain["timeouts"], warned["timeouts"], warned["retransmissions"]) == (5, 0, 0)
+        assert 20.0 < warned["longest_gap_s"] < 20.0 + 3 * warning_s < 30.0 < plain["longest_gap_s"]
+        assert warned["delivered_bytes"] > 1.3 * plain["delivered_bytes"]
+
+
 @pytest.mark.parametrize("sender", ["tcp-f", "tcp-bus"])
 def test_a_silent_sender_goes_on_after_the_outage(sender: str, tmp_path: Path) -> None:
     aware = flow(sender, "dsr", tmp_path)

@@ -183,7 +183,8 @@ class _Drawing:
             fields["energy"] = self._energy()
         tcp = self.values["tcp"]
         splits_web = tcp["base_station"] == "split" and "web" in _carriers(fields["traffic"])
-        knows_no_wires = self._measures_paths() or tcp["route_failure"] == "freeze-tcp" or splits_web
+        has_oracle = tcp["route_failure"] == "freeze-tcp" and tcp["freeze_foresight"] == "oracle"
+        knows_no_wires = self._measures_paths() or has_oracle or splits_web
         if self.routing == "static" and self.throttled == "off" and not knows_no_wires:
             fields["wired"] = self._wired()
         if self.sender != NO_TCP:

@@ -7,7 +7,7 @@ use crate::traffic::{
     CbrSource, Codec, Durations, OnOffParams, OnOffSource, PoissonSource, Source, TraceSource, VideoSource,
     WebSession,
 };
-use crate::transport::tcp::{Receiver, RouteFailureScheme, Sender, TcpParams};
+use crate::transport::tcp::{FreezeForesight, Receiver, RouteFailureScheme, Sender, TcpParams};
 use crate::transport::{adp, psp, rtp};
 use crate::wire;
 use crate::wire::{FlowId, IP_HEADER_BYTES};
@@ -212,9 +212,15 @@ impl Builder<'_> {
             true => Receiver::new(&params.of_second_connection()),
             false => Receiver::new(params),
         };
-        if params.route_failure == RouteFailureScheme::Freeze {
+        if params.route_failure == RouteFailureScheme::Freeze && !is_split {
             let flow = &self.scenario.flows[self.id.index()];
-            receiver = receiver.with_breaks(&self.scenario.breaks((flow.src, flow.dst)));
+            receiver = match params.freeze_foresight {
+                FreezeForesight::Oracle => receiver.with_breaks(&self.scenario.breaks((flow.src, flow.dst))),
+                FreezeForesight::Power => {
+                    let threshold_w = self.scenario.params.radio.receive_threshold_w;
+                    receiver.with_foresight(10.0 * libm::log10(threshold_w))
+                }
+            };
         }
         let connection = Connection::new(self.id.into(), End::Source, sender, receiver);
         if is_split { connection.split() } else { connection }

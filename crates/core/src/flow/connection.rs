@@ -9,7 +9,7 @@ use crate::observe::{
 use crate::routing::{HoldStep, Notice};
 use crate::transport::tcp::{Output, Receiver, ReceiverCounters, ReceiverOutput, Sender, SenderCounters};
 use crate::wire::tcp::Segment;
-use crate::wire::{ConnectionId, Packet, Payload};
+use crate::wire::{ConnectionId, NodeId, Packet, Payload};
 
 /// A TCP connection between the two ends of a flow.
 pub(super) struct Connection {
@@ -94,6 +94,17 @@ impl Connection {
     /// A delayed ACK may be due.
     pub(super) fn wake_receiver(&mut self, now: Time, actions: &mut Vec<FlowAction>) {
         self.with_receiver(actions, |receiver, out| receiver.handle_timeout(now, out));
+    }
+
+    /// The receiver's node has received a frame; see [`super::Flow::handle_rx_power`].
+    pub(super) fn handle_rx_power(
+        &mut self,
+        now: Time,
+        heard: (NodeId, f64),
+        has_packet: bool,
+        actions: &mut Vec<FlowAction>,
+    ) {
+        self.with_receiver(actions, |receiver, out| receiver.handle_rx_power(now, heard, has_packet, out));
     }
 
     /// A segment reached the end that it is for. Returns the bytes that the receiver has delivered in order

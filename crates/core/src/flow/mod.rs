@@ -45,7 +45,7 @@ use crate::observe::{
 use crate::routing::Notice;
 use crate::transport::tcp::Judgement;
 use crate::wire::tcp;
-use crate::wire::{Ecn, Packet, Payload};
+use crate::wire::{Ecn, NodeId, Packet, Payload};
 
 /// One of the two ends of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -179,6 +179,22 @@ pub trait Flow {
         actions: &mut Vec<FlowAction>,
     ) {
         actions.push(FlowAction::Broken("a flow without TCP is notified"));
+    }
+
+    /// Does the flow want to know how strong the frames are that its destination receives? Asked at any time.
+    fn wants_rx_power(&self) -> bool {
+        false
+    }
+
+    /// The flow's destination has received a frame from a neighbour, at a power in W; has it brought a packet
+    /// of the flow, which follows? Called only if [`Flow::wants_rx_power`].
+    fn handle_rx_power(
+        &mut self,
+        _now: Time,
+        _heard: (NodeId, f64),
+        _has_packet: bool,
+        _actions: &mut Vec<FlowAction>,
+    ) {
     }
 
     /// The warm-up ends: counts so far are set aside.

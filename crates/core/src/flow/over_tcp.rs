@@ -9,7 +9,7 @@ use crate::observe::{MessageMeasures, Meter, RunningCounts};
 use crate::routing::Notice;
 use crate::traffic::Source;
 use crate::wire::tcp;
-use crate::wire::{Packet, Payload};
+use crate::wire::{NodeId, Packet, Payload};
 
 /// See the module's head.
 pub(super) struct OverTcp {
@@ -86,6 +86,20 @@ impl Flow for OverTcp {
         actions: &mut Vec<FlowAction>,
     ) {
         self.connection.handle_notification(now, segment, actions);
+    }
+
+    fn wants_rx_power(&self) -> bool {
+        self.connection.receiver.wants_rx_power()
+    }
+
+    fn handle_rx_power(
+        &mut self,
+        now: Time,
+        heard: (NodeId, f64),
+        has_packet: bool,
+        actions: &mut Vec<FlowAction>,
+    ) {
+        self.connection.handle_rx_power(now, heard, has_packet, actions);
     }
 
     fn handle_warmup_end(&mut self) {

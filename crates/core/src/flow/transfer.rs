@@ -6,7 +6,7 @@ use crate::kernel::{Span, Time};
 use crate::observe::{FlowMeasures, Meter, Progress, RunningCounts};
 use crate::routing::Notice;
 use crate::wire::tcp;
-use crate::wire::{Packet, Payload};
+use crate::wire::{NodeId, Packet, Payload};
 
 /// See the module's head.
 pub(super) struct Transfer {
@@ -110,6 +110,20 @@ impl Flow for Transfer {
         actions: &mut Vec<FlowAction>,
     ) {
         self.connection.handle_notification(now, segment, actions);
+    }
+
+    fn wants_rx_power(&self) -> bool {
+        self.connection.receiver.wants_rx_power()
+    }
+
+    fn handle_rx_power(
+        &mut self,
+        now: Time,
+        heard: (NodeId, f64),
+        has_packet: bool,
+        actions: &mut Vec<FlowAction>,
+    ) {
+        self.connection.handle_rx_power(now, heard, has_packet, actions);
     }
 
     fn handle_warmup_end(&mut self) {

@@ -80,6 +80,7 @@ impl<'r> Network<'r> {
         for id in 0..scenario.flows.len() as u32 {
             network.add_flow(scenario, id);
         }
+        network.hears_power |= network.flows.iter().any(|of| of.flow.wants_rx_power());
         network.add_stages(scenario);
         if network.needs_arp && params.arp.has_timer() {
             network.arp_slots = nodes.clone().map(|node| network.add_slot(Target::Arp(node))).collect();

@@ -10,6 +10,7 @@ use crate::kernel::{Slot, Time};
 use crate::observe::{Event, FlowEvent, FlowStep};
 use crate::routing::{ConnectionEvent, Notice};
 use crate::scenario::Scenario;
+use crate::wire::mac::Body;
 use crate::wire::tcp::Segment;
 use crate::wire::{ConnectionId, Ecn, FlowId, NodeId, Packet, Payload};
 
@@ -75,6 +76,23 @@ impl Network<'_> {
         self.with_flow(connection.flow, |flow, now, actions| {
             flow.handle_notification(now, connection.number, segment, actions);
         });
+    }
+
+    /// A node has received a frame from a neighbour at this power: flows that end there hear of it.
+    pub(super) fn show_power(&mut self, node: u32, body: &Body, heard: (NodeId, f64)) {
+        let brought = match body {
+            Body::Ip(packet) if packet.dst.0 == node => packet.flow(),
+            _ => None,
+        };
+        for id in (0..self.flows.len() as u32).map(FlowId) {
+            let of = &self.flows[id.index()];
+            if of.dst.0 == node && of.flow.wants_rx_power() {
+                let has_packet = brought == Some(id);
+                self.with_flow(id, |flow, now, actions| {
+                    flow.handle_rx_power(now, heard, has_packet, actions);
+                });
+            }
+        }
     }
 
     /// Routing delivers a packet to its endpoint at `node`.

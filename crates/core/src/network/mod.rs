@@ -385,10 +385,11 @@ impl Network<'_> {
 
     // Packets that come up.
 
-    /// A packet from the MAC reaches routing; `power_w`: how strong its frame was, if routing wants to know.
+    /// A packet from the MAC reaches routing; `power_w`: how strong its frame was, if anybody wants to know.
     fn hand_to_routing(&mut self, node: u32, body: Rc<Body>, from: NodeId, power_w: Option<f64>) {
         if let Some(power_w) = power_w {
             self.stations[node as usize].routing.handle_rx_power(self.clock.now, from, power_w);
+            self.show_power(node, &body, (from, power_w));
         }
         if let Body::Ip(packet) = &*body {
             self.record(node, || Event::Arrived(packet, from));

@@ -9,7 +9,7 @@ use crate::radio::{
     Capture, EnergySpec, Errors, NodeRadio, PathLossKind, Propagation, Surroundings, WallSpec,
 };
 
-use crate::transport::tcp::{LossPredictor, RouteFailureScheme, SpuriousDetection};
+use crate::transport::tcp::{FreezeForesight, LossPredictor, RouteFailureScheme, SpuriousDetection};
 
 mod flow;
 mod line;
@@ -285,11 +285,14 @@ impl Scenario {
                 "0",
                 "above 0 with coherence-receiver, whose guesses are duplicate ACKs that wait",
             )
-        } else if tcp.route_failure == RouteFailureScheme::Freeze && !self.wired.is_empty() {
+        } else if tcp.route_failure == RouteFailureScheme::Freeze
+            && tcp.freeze_foresight == FreezeForesight::Oracle
+            && !self.wired.is_empty()
+        {
             (
                 "tcp.route_failure",
                 "freeze-tcp",
-                "another without wired links, of which its oracle knows nothing",
+                "tcp.freeze_foresight = \"power\" with wired links, of which the oracle knows nothing",
             )
         } else {
             return Ok(());

@@ -111,6 +111,7 @@ impl Scenario {
 mod tests {
     use super::*;
     use crate::scenario::tests::{complaint, scenario};
+    use crate::transport::tcp::FreezeForesight;
 
     fn link(a: u32, b: u32) -> WiredLink {
         WiredLink { nodes: [a, b], rate_bps: 1e7, delay_s: 0.001, queue_packets: 50 }
@@ -146,6 +147,14 @@ mod tests {
         assert!(aodv.starts_with("routing: found aodv, wanted static"), "{aodv}");
         let throttled = with(|s| s.params.throttle.mode = ThrottleMode::Oracle);
         assert!(throttled.starts_with("throttle.mode: found oracle, wanted off"), "{throttled}");
+        let freezes = |s: &mut Scenario| assert!(s.params.tcp.apply_sender("freeze-tcp"));
+        let oracle = with(freezes);
+        assert!(oracle.starts_with("tcp.route_failure: found freeze-tcp"), "{oracle}");
+        let mut hears = scenario();
+        (hears.routing, hears.wired) = (RoutingKind::Static, vec![link(0, 1)]);
+        freezes(&mut hears);
+        hears.params.tcp.freeze_foresight = FreezeForesight::Power;
+        assert_eq!(hears.check(), Ok(()));
         let measured = with(|s| s.params.network.measure_path_hops = true);
         assert!(measured.starts_with("network.measure_path_hops: found true"), "{measured}");
         let web = with(|s| {

@@ -19,13 +19,15 @@
 //! | `rto.rs` | round-trip estimate, retransmission timeout, back-off policy |
 //! | `scoreboard.rs` | what SACK blocks have told, and what RFC 6675 concludes from it |
 //! | `backlog.rs` | what the application has handed over, cut into segments |
+//! | `foresight.rs` | when the receiver of Freeze-TCP will be cut off, by the power of what it hears |
 //! | `receiver.rs` | reassembly, the window, acknowledgements now or later, SACK blocks, time stamps |
 //!
-//! What is implemented and what is not is in docs/models/tcp.md, which also numbers the deviations, 1 to 49,
+//! What is implemented and what is not is in docs/models/tcp.md, which also numbers the deviations, 1 to 50,
 //! each with its clause.
 
 mod backlog;
 mod congestion;
+mod foresight;
 mod loss_predictor;
 mod params;
 mod receiver;
@@ -37,8 +39,9 @@ mod sender;
 mod tests;
 
 pub use params::{
-    BackoffEnd, BaseStationMode, LossPredictor, NamedSender, RouteFailureScheme, RtoPolicy, SENDER_NAMES,
-    SENDERS, SplitSender, SpuriousDetection, TcpParams, TcpVariant, VegasRules, WindowReduction,
+    BackoffEnd, BaseStationMode, FreezeForesight, LossPredictor, NamedSender, RouteFailureScheme, RtoPolicy,
+    SENDER_NAMES, SENDERS, SplitSender, SpuriousDetection, TcpParams, TcpVariant, VegasRules,
+    WindowReduction,
 };
 pub use receiver::{Receiver, ReceiverCounters};
 pub use sender::{Sender, SenderCounters};

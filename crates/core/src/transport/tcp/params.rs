@@ -76,6 +76,16 @@ choices! {
 }
 
 choices! {
+    /// How the receiver of Freeze-TCP foresees that it will be cut off.
+    pub enum FreezeForesight {
+        /// It knows: by the movement of all nodes.
+        Oracle = "oracle",
+        /// By the power at which it hears the neighbour that brings its segments.
+        Power = "power",
+    }
+}
+
+choices! {
     /// How a sender finds out that what it sent again was delayed and not lost.
     pub enum SpuriousDetection {
         /// Not at all.
@@ -246,6 +256,15 @@ params! {
         door_recovery_s: f64 = 2.0, "s", "Wang and Zhang 2002 (no value known)", [0.0, 1e5];
         /// Freeze-TCP: how long before the break the receiver closes its window.
         freeze_warning_s: f64 = 0.5, "s", "Goff and others 2000 (from memory: a round trip)", [0.0, 1e5];
+        /// Freeze-TCP: how the receiver foresees the break.
+        freeze_foresight: FreezeForesight = FreezeForesight::Oracle, "", "Goff and others 2000 (from memory: power); oracle: decision";
+        /// With `power`: the weight of what was heard falls by a factor of e in this time, and nothing is
+        /// foreseen before it is over.
+        freeze_smoothing_s: f64 = 1.0, "s", "decision: several times the warning", [0.001, 1e5];
+        /// With `power`: how much more than the receive threshold is needed.
+        freeze_margin_db: f64 = 0.0, "dB", "decision: none", [-30.0, 60.0];
+        /// With `power`: the interval at which a receiver that was cut off says that it may be back.
+        freeze_greeting_s: f64 = 0.5, "s", "decision: as the warning", [0.001, 1e5];
         /// Freeze-TCP: do the timers stand still while data is outstanding, too?
         freeze_timers: bool = true, "", "Goff and others 2000 (from memory)";
         /// Who guesses why a segment was lost, and how. A loss that the radio is blamed for does not reduce

@@ -4,11 +4,12 @@ use std::collections::VecDeque;
 
 use smallvec::SmallVec;
 
+use super::foresight::{Foresight, Step};
 use super::loss_predictor::{Arrivals, Coherence};
 use super::{Judgement, LossPredictor, ReceiverOutput, TcpParams};
 use crate::kernel::{Span, Time};
-use crate::wire::Ecn;
 use crate::wire::tcp::{AckOrder, AckSigns, SackBlocks, Segment, WHOLE_WINDOW};
+use crate::wire::{Ecn, NodeId};
 
 /// The most blocks that an ACK carries (RFC 2018 §3, with room for time stamps, which ns-2 leaves too).
 const SACK_BLOCKS_MAX: usize = 3;
@@ -52,7 +53,9 @@ pub struct Receiver {
     relayed: Option<u64>,
     /// The breaks to come: when the warning of each is due, and when it ends. The first may have begun.
     breaks: VecDeque<(Time, Time)>,
-    /// Is the window closed for the first of them?
+    /// Breaks as it foresees them by what it hears; none if it does not.
+    foresight: Option<Foresight>,
+    /// Is the window closed for a break that is foreseen?
     warns: bool,
     /// Did the last ACK close the window?
     is_closed: bool,
@@ -97,6 +100,7 @@ impl Receiver {
             read_at: Time::NEVER,
             relayed: None,
             breaks: VecDeque::new(),
+            foresight: None,
             warns: false,
             is_closed: false,
             arrivals: (params.loss_predictor == LossPredictor::Arrivals).then(|| Arrivals::new(params)),
@@ -127,6 +131,31 @@ impl Receiver {
             over = to;
         }
         self
+    }
+
+    /// The same receiver, which foresees breaks by the power of what it hears, in dBW, of which it needs
+    /// `threshold_dbw` (Freeze-TCP).
+    pub fn with_foresight(mut self, threshold_dbw: f64) -> Receiver {
+        self.foresight = Some(Foresight::new(&self.params, threshold_dbw));
+        self
+    }
+
+    /// Does it want to know what its node hears?
+    pub fn wants_rx_power(&self) -> bool {
+        self.foresight.is_some()
+    }
+
+    /// Its node has received a frame from a neighbour, at a power in W. If the frame has a segment of this
+    /// connection, [`Receiver::handle_data`] follows.
+    pub fn handle_rx_power(
+        &mut self,
+        now: Time,
+        heard: (NodeId, f64),
+        has_segment: bool,
+        out: &mut Vec<ReceiverOutput>,
+    ) {
+        let step = self.foresight.as_mut().map(|foresight| foresight.hear(now, heard, has_segment));
+        self.carry_out(step, out);
     }
 
     /// The same receiver, whose data are only read by [`Receiver::handle_read`].
@@ -216,6 +245,8 @@ impl Receiver {
     pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<ReceiverOutput>) {
         self.read(now);
         self.foresee(now, out);
+        let step = self.foresight.as_mut().map(|foresight| foresight.handle_timeout(now));
+        self.carry_out(step, out);
         while self.withheld.front().is_some_and(|&due| due <= now) {
             self.withheld.pop_front();
             self.acknowledge(out);
@@ -232,7 +263,8 @@ impl Receiver {
             self.breaks.front().map_or(Time::NEVER, |next| if self.warns { next.1 } else { next.0 });
         let reading = if self.is_closed { self.read_at } else { Time::NEVER };
         let withheld = self.withheld.front().copied().unwrap_or(Time::NEVER);
-        self.deadline.min(reading).min(foreseen).min(withheld)
+        let greeting = self.foresight.as_ref().map_or(Time::NEVER, Foresight::next_timeout);
+        self.deadline.min(reading).min(foreseen).min(withheld).min(greeting)
     }
 
     /// Closes the window before a break, and opens it when the break is over, with three copies of the last
@@ -241,16 +273,29 @@ impl Receiver {
         while let Some(&(from, to)) = self.breaks.front() {
             let was_warned = self.warns;
             self.warns = now >= from && now < to;
-            if self.next > 0 && self.warns && !was_warned {
-                self.acknowledge(out);
+            if self.warns && !was_warned {
+                self.carry_out(Some(Step::Close), out);
             }
             if now < to {
                 return;
             }
             self.breaks.pop_front();
-            if self.next > 0 && was_warned {
-                (0..OPENING_ACKS).for_each(|_| self.acknowledge(out));
+            if was_warned {
+                self.carry_out(Some(Step::Open), out);
             }
+        }
+    }
+
+    /// Closes the window with its last ACK, or opens it with three copies of it.
+    fn carry_out(&mut self, step: Option<Step>, out: &mut Vec<ReceiverOutput>) {
+        let copies = match step {
+            None | Some(Step::Nothing) => return,
+            Some(Step::Close) => 1,
+            Some(Step::Open) => OPENING_ACKS,
+        };
+        self.warns = step == Some(Step::Close);
+        if self.next > 0 {
+            (0..copies).for_each(|_| self.acknowledge(out));
         }
     }
 

@@ -8,7 +8,8 @@
 //! | frozen | a probe at the RTO, at intervals that double | an ACK with an open window → working |
 //!
 //! *Implemented:* all timers stand still and the window stays, also while data is outstanding; the receiver
-//! opens its window with three copies of its last ACK (`receiver.rs`).
+//! opens its window with three copies of its last ACK (`receiver.rs`), and foresees breaks as an oracle or
+//! by the power of what it hears (`foresight.rs`).
 //!
 //! *Not implemented*, *deviations:* 18, 43 and 44 in docs/models/tcp.md.
 

@@ -88,3 +88,47 @@ fn a_receiver_warns_of_each_break() {
     let wanted = [closes(0), opens(2000), closes(2000), opens(3000), closes(8000), opens(9500)];
     assert_eq!(windows, wanted.concat());
 }
+
+/// A node hears segments every 50 ms, 3 dB a second weaker; at −100 dBW it hears nothing any more. Half a
+/// second before, it closes its window; a second after the link is gone it says that it may be back.
+#[test]
+fn a_receiver_that_hears_the_link_fade_warns_and_greets() {
+    let params = TcpParams {
+        freeze_warning_s: 0.5,
+        freeze_greeting_s: 1.0,
+        delayed_ack: false,
+        connection_setup: false,
+        ..TcpParams::rfc()
+    };
+    let mut receiver = Receiver::new(&params).with_foresight(-100.0);
+    let mut windows = Vec::new();
+    let mut note = |now: Time, out: &mut Vec<ReceiverOutput>| {
+        for output in out.drain(..) {
+            if let ReceiverOutput::Send { segment: Segment::Ack { signs, .. }, .. } = output {
+                windows.push((now.0 / MS, signs.window == 0));
+            }
+        }
+    };
+    let mut out = Vec::new();
+    for number in 0..60 {
+        let now = ms(u64::from(number) * 50);
+        let power_dbw = -94.01 - 3.0 * now.as_secs();
+        if power_dbw < -100.0 {
+            break;
+        }
+        let heard = (NodeId(7), libm::pow(10.0, power_dbw / 10.0));
+        receiver.handle_rx_power(now, heard, true, &mut out);
+        receiver.handle_data(now, &data(number), Ecn::NotEct, &mut out);
+        note(now, &mut out);
+    }
+    let now = receiver.next_timeout();
+    receiver.handle_timeout(now, &mut out);
+    note(now, &mut out);
+    // Of the 40 segments the first 30 are acknowledged with an open window; at 1.5 s the line is at −100.01
+    // half a second ahead. The link is gone at 1.996 s.
+    let answers = (0..40).map(|number| (number * 50, number >= 30));
+    let mut wanted: Vec<(u64, bool)> = answers.collect();
+    wanted.insert(30, (1500, true));
+    wanted.extend([(2996, false); 3]);
+    assert_eq!(windows, wanted);
+}
