@@ -103,7 +103,7 @@ pub fn terms(subject: &Subject) -> Terms {
             .but(&[NoCircle, SafeRestart], SOURCE_ROUTES),
         (RoutingKind::Olsr, set) => {
             let terms = match set {
-                "rfc3626" => unasked(30.0, 40.0, 60.0),
+                "rfc3626" | "link-state" => unasked(30.0, 40.0, 60.0),
                 "olsrd-mobile" => unasked(60.0, 100.0, 400.0).but(&[Restart], OLD_WINDOW),
                 _ => unasked(60.0, 100.0, 400.0),
             };

@@ -321,7 +321,7 @@ impl Channel {
         }
         let may_be_damaged = signal.receivable && !signal.damaged;
         let Some(errors) = self.bit_errors.as_deref_mut().filter(|_| may_be_damaged) else { return };
-        signal.damaged = errors.damage(arrival.node, template.bytes);
+        signal.damaged = errors.damage(arrival.node, template.bytes, template.is_data);
         self.damaged += u64::from(signal.wanted && signal.damaged);
         if signal.damaged && signal.wanted && !self.timing.params().repeats_damaged {
             self.spoil(arrival.node, signal);

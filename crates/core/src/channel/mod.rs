@@ -135,7 +135,8 @@ impl Channel {
         let nodes = scenario.movement.len();
         // Noise decides about all that is sensed.
         let reach_m2 = |bps| if noise.is_some() { f64::INFINITY } else { propagation.receive_m2(bps) };
-        let bit_errors = BitErrors::new(params.radio.bit_error_rate, nodes as u32, &streams);
+        let bit_error_rate = params.radio.bit_error_rate;
+        let bit_errors = BitErrors::new(bit_error_rate, timing.code().cloned(), nodes as u32, &streams);
         let index = Index::new(propagation, Arc::clone(paths), clock.end).within(Environment::new(
             &params.radio,
             &scenario.surroundings(),

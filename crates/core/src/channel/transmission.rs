@@ -4,7 +4,7 @@ use crate::kernel::{Slot, Span, Time};
 use crate::mac::{ShortWay, Signal};
 use crate::radio::{Arrival, Noise, Sent};
 use crate::wire::NodeId;
-use crate::wire::mac::{Frame, Rate};
+use crate::wire::mac::{Frame, FrameKind, Rate};
 
 /// A frame on its way.
 pub(super) struct Transmission {
@@ -60,6 +60,7 @@ impl Transmission {
             airtime,
             rate,
             bytes,
+            is_data: kind == FrameKind::Data,
             receive_m2: self.receive_m2,
             reserves: way.reserves(reserves),
             followed_within: way.followed_within(kind),
@@ -84,6 +85,7 @@ pub(super) struct Template {
     airtime: Span,
     rate: Rate,
     pub(super) bytes: u32,
+    pub(super) is_data: bool,
     pub(super) receive_m2: f64,
     /// By whether the frame can be decoded.
     reserves: [Span; 2],

@@ -174,6 +174,12 @@ params! {
         /// frame's first bit transmits anyway. It determines the length of a slot (§9.2.10). ns-2 senses at
         /// once.
         cca_time_us: f64 = 15.0, "µs", "IEEE 802.11-1999 §15.3.3", [0.0, 10_000.0];
+        /// Bytes of parity in each block of a data frame, MAC header and FCS included: a block is right if at
+        /// most half as many of its bytes are wrong. They count where the frame's length does, so that they
+        /// take time on the air. 0: no forward error correction, as in 802.11.
+        fec_parity_bytes: u32 = 0, "byte", "Reed and Solomon 1960", [0.0, 254.0];
+        /// Bytes of a block with its parity; the last one of a frame may be shorter.
+        fec_block_bytes: u32 = 255, "byte", "Reed and Solomon 1960: 2⁸ - 1", [2.0, 255.0];
         /// LLC and SNAP header between the MAC header and an IP or ARP packet. ns-2 has none.
         llc_bytes: u32 = 8, "byte", "RFC 1042", [0.0, 1000.0];
         /// Minimum contention window.

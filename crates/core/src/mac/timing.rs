@@ -3,6 +3,7 @@
 use super::rates::Rates;
 use super::{DataWait, MacParams, Protection, RateControl, Standard, TimeoutMargin};
 use crate::kernel::Span;
+use crate::radio::BlockCode;
 use crate::wire::mac::{ACK_BYTES, CTS_BYTES, OFDM_BPS, RTS_BYTES, Rate};
 
 /// Times on the air and interframe spaces.
@@ -41,6 +42,7 @@ pub struct Timing {
     /// Allowance for propagation, one way.
     pub propagation: Span,
     ladder: Vec<Rate>,
+    code: Option<BlockCode>,
 }
 
 impl Timing {
@@ -83,6 +85,7 @@ impl Timing {
             ack_margin,
             before_data: if params.difs_before_data { difs } else { sifs },
             propagation,
+            code: BlockCode::new(params.fec_block_bytes, params.fec_parity_bytes),
             params: params.clone(),
         }
     }
@@ -92,10 +95,16 @@ impl Timing {
         &self.params
     }
 
-    /// Length in bytes of a data frame with a body of `body_bytes`, LLC, MAC header and FCS
+    /// Length in bytes of a data frame with a body of `body_bytes`, LLC, MAC header, FCS and parity
     /// included.
     pub fn frame_bytes(&self, body_bytes: u32) -> u32 {
-        body_bytes + self.params.llc_bytes + self.params.data_header_bytes
+        let bytes = body_bytes + self.params.llc_bytes + self.params.data_header_bytes;
+        self.code.as_ref().map_or(bytes, |code| code.coded_bytes(bytes))
+    }
+
+    /// The code of data frames, if they have one.
+    pub fn code(&self) -> Option<&BlockCode> {
+        self.code.as_ref()
     }
 
     /// A frame of `frame_bytes` on the air.
@@ -201,6 +210,14 @@ mod tests {
         let timing = Timing::new(&params);
         assert_eq!(timing.ack(timing.data_rate), (timing.control_rate, Span(304_000)));
         assert_eq!(timing.airtime(timing.frame_bytes(1500), timing.data_rate), Span(6_304_000));
+    }
+
+    /// 1536 bytes are six blocks of 223 and one of 198 bytes, each with 32 of parity.
+    #[test]
+    fn parity_is_on_the_air() {
+        let timing = Timing::new(&MacParams { fec_parity_bytes: 32, ..MacParams::default() });
+        assert_eq!(timing.frame_bytes(1500), 1536 + 7 * 32);
+        assert_eq!(timing.airtime(timing.frame_bytes(1500), timing.data_rate), Span(192_000 + 4_000 * 1760));
     }
 
     /// ns-2 until March 2002: RTS + CTS + 2 SIFS, and data + SIFS + ACK + DIFS.

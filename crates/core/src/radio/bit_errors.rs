@@ -2,11 +2,13 @@
 //!
 //! **Implemented.** Errors are independent of each other and of everything else. A frame of *n* bits, MAC
 //! header and FCS included, arrives with all of them right with probability (1 − *p*)ⁿ, at each receiver for
-//! itself; its FCS shows every error. Each node draws from a stream of its own.
+//! itself; its FCS shows every error. With a block code, a coded frame arrives if each of its blocks can be
+//! corrected (`block_code.rs`). Each node draws from a stream of its own.
 //!
 //! **Not implemented.** Bursts; probabilities that depend on power, rate or distance; errors in the PLCP
 //! header, which is short and at the lowest rate.
 
+use super::block_code::{BlockCode, Coded};
 use crate::kernel::{Purpose, Stream, Streams};
 
 /// See the module's head.
@@ -14,24 +16,32 @@ use crate::kernel::{Purpose, Stream, Streams};
 pub struct BitErrors {
     /// The logarithm of the probability that a bit is right.
     ln_right: f64,
+    /// None where no frame is coded.
+    coded: Option<Coded>,
     /// By node.
     streams: Vec<Stream>,
 }
 
 impl BitErrors {
     /// Errors at this rate at so many nodes; none, and nothing is ever drawn, if the rate is 0.
-    pub fn new(rate: f64, nodes: u32, streams: &Streams) -> Option<BitErrors> {
+    pub fn new(rate: f64, code: Option<BlockCode>, nodes: u32, streams: &Streams) -> Option<BitErrors> {
         let at_node = |node| streams.stream(node, Purpose::Channel);
         let ln_right = libm::log1p(-rate);
-        (rate > 0.0).then(|| BitErrors { ln_right, streams: (0..nodes).map(at_node).collect() })
+        let coded = code.map(|code| Coded::new(code, ln_right));
+        (rate > 0.0).then(|| BitErrors { ln_right, coded, streams: (0..nodes).map(at_node).collect() })
     }
 
-    /// Draws whether a frame of so many bytes arrives damaged at a node.
-    pub fn damage(&mut self, node: u32, bytes: u32) -> bool {
-        self.streams[node as usize].unit() < self.probability(bytes)
+    /// Draws whether a frame of so many bytes arrives damaged at a node; a data frame is coded if there is a
+    /// code.
+    pub fn damage(&mut self, node: u32, bytes: u32, is_data: bool) -> bool {
+        let probability = match self.coded.as_mut().filter(|_| is_data) {
+            Some(coded) => coded.probability(bytes),
+            None => self.probability(bytes),
+        };
+        self.streams[node as usize].unit() < probability
     }
 
-    /// The probability that a frame of so many bytes is damaged, 1 − (1 − *p*)ⁿ.
+    /// The probability that a frame of so many bytes without a code is damaged, 1 − (1 − *p*)ⁿ.
     fn probability(&self, bytes: u32) -> f64 {
         // In this form nothing is lost where the rate is so small that 1 − p rounds to 1.
         -libm::expm1(8.0 * f64::from(bytes) * self.ln_right)
@@ -43,12 +53,12 @@ mod tests {
     use super::*;
 
     fn errors(rate: f64) -> BitErrors {
-        BitErrors::new(rate, 2, &Streams::new(1, 0)).expect("the rate is above 0")
+        BitErrors::new(rate, None, 2, &Streams::new(1, 0)).expect("the rate is above 0")
     }
 
     #[test]
     fn without_errors_there_is_nothing_to_draw() {
-        assert!(BitErrors::new(0.0, 2, &Streams::new(1, 0)).is_none());
+        assert!(BitErrors::new(0.0, BlockCode::new(255, 32), 2, &Streams::new(1, 0)).is_none());
     }
 
     #[test]
@@ -63,13 +73,23 @@ mod tests {
     #[test]
     fn nodes_draw_for_themselves() {
         let (mut one, mut both) = (errors(0.001), errors(0.001));
-        let alone: Vec<bool> = (0..1000).map(|_| one.damage(0, 100)).collect();
+        let alone: Vec<bool> = (0..1000).map(|_| one.damage(0, 100, true)).collect();
         let beside: Vec<bool> = (0..1000)
             .map(|_| {
-                both.damage(1, 1500);
-                both.damage(0, 100)
+                both.damage(1, 1500, true);
+                both.damage(0, 100, true)
             })
             .collect();
         assert_eq!(alone, beside);
+    }
+
+    /// At one wrong bit in a hundred hardly any frame of 510 bytes is right, and hardly any block has 33
+    /// wrong bytes.
+    #[test]
+    fn only_data_frames_are_coded() {
+        let mut coded =
+            BitErrors::new(0.01, BlockCode::new(255, 64), 1, &Streams::new(1, 0)).expect("above 0");
+        let mut damaged = |is_data| (0..100).filter(|_| coded.damage(0, 510, is_data)).count();
+        assert_eq!([damaged(true), damaged(false)], [0, 100]);
     }
 }

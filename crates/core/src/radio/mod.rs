@@ -8,6 +8,7 @@
 //! *Deviations*: 1 to 5 in docs/models/radio.md; 5 is the receiver's, in `mac/medium.rs`.
 
 mod bit_errors;
+mod block_code;
 mod energy;
 mod environment;
 mod errors;
@@ -24,6 +25,7 @@ mod shadowing;
 mod walls;
 
 pub use bit_errors::BitErrors;
+pub use block_code::BlockCode;
 pub use energy::{Energy, EnergySpec, EnergyTotals};
 pub use environment::{Environment, Surroundings};
 use errors::rate_place;

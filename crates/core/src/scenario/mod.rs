@@ -219,6 +219,15 @@ impl Scenario {
                 format!("at most mac.slot_us, {} µs", mac.slot_us),
             );
         }
+        if mac.fec_parity_bytes >= mac.fec_block_bytes {
+            let wanted = format!("less than mac.fec_block_bytes, {}", mac.fec_block_bytes);
+            return wrong("mac.fec_parity_bytes", mac.fec_parity_bytes.into(), wanted);
+        }
+        if mac.fec_parity_bytes > 0 && self.params.radio.errors == Errors::ByRate {
+            let wanted =
+                "0 with radio.errors = \"by-rate\": only errors of radio.bit_error_rate are corrected";
+            return wrong("mac.fec_parity_bytes", mac.fec_parity_bytes.into(), wanted.to_owned());
+        }
         // Walls only take away.
         let open_field = Surroundings { walls: &[], ..self.surroundings() };
         let range_m = self.params.radio.farthest_link_m(&open_field);
@@ -401,6 +410,14 @@ mod tests {
         };
         assert!(complaint(waits_for_nothing).starts_with("tcp.dupack_delay_s: found 0, wanted above 0"));
         assert!(complaint(|s| s.params.mac.cca_time_us = 21.0).starts_with("mac.cca_time_us"));
+        let all_parity = |s: &mut Scenario| {
+            (s.params.mac.fec_block_bytes, s.params.mac.fec_parity_bytes) = (32, 32);
+        };
+        assert!(complaint(all_parity).starts_with("mac.fec_parity_bytes: found 32, wanted less than"));
+        let by_rate = |s: &mut Scenario| {
+            (s.params.mac.fec_parity_bytes, s.params.radio.errors) = (32, Errors::ByRate);
+        };
+        assert!(complaint(by_rate).starts_with("mac.fec_parity_bytes: found 32, wanted 0 with radio.errors"));
         let wide = FlowKind::Tcp { bytes: None, window: Some(100_000), segment_bytes: None };
         assert!(complaint(|s| s.flows[0].kind = wide.clone()).starts_with("flows[0].window: found 100000"));
         assert!(complaint(|s| s.warmup_s = 10.0 - 1e-10).starts_with("warmup_s"));

@@ -74,7 +74,7 @@ params! {
 
 impl OlsrParams {
     /// The names of the parameter sets that [`OlsrParams::set`] knows.
-    pub const SETS: &'static [&'static str] = &["rfc3626", "olsrd", "olsrd-mobile"];
+    pub const SETS: &'static [&'static str] = &["rfc3626", "olsrd", "olsrd-mobile", "link-state"];
 
     /// The parameter set of this name.
     pub fn set(name: &str) -> Option<OlsrParams> {
@@ -82,6 +82,7 @@ impl OlsrParams {
             "rfc3626" => Some(OlsrParams::default()),
             "olsrd" => Some(OlsrParams::olsrd()),
             "olsrd-mobile" => Some(OlsrParams::olsrd_mobile()),
+            "link-state" => Some(OlsrParams::link_state()),
             _ => None,
         }
     }
@@ -104,6 +105,12 @@ impl OlsrParams {
             route_gap_s: 1.0,
             ..OlsrParams::default()
         }
+    }
+
+    /// Pure link state routing, as OSPF has it: all neighbours are relays, since they are always willing
+    /// (RFC 3626 §8.3.1), every node tells of all of its links (§15.1), and at once when one is lost (§9.3).
+    pub fn link_state() -> OlsrParams {
+        OlsrParams { willingness: 7, tc_redundancy: 2, triggered_tc: true, ..OlsrParams::default() }
     }
 
     /// olsrd with times for nodes that move.

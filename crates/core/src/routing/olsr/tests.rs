@@ -1,6 +1,6 @@
 //! One node's OLSR on a virtual clock, networks on the bench, and all of it in the shared suite.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::*;
 use crate::kernel::{Purpose, Streams};
@@ -31,6 +31,7 @@ fn it_passes_the_suite() {
     suite_at_pace(&maker(OlsrParams { tc_redundancy: 2, mpr_coverage: 3, ..OlsrParams::default() }), PACE);
     suite_at_pace(&maker(OlsrParams::olsrd()), SLOW);
     suite_at_pace(&maker(OlsrParams::olsrd_mobile()), PACE);
+    suite_at_pace(&maker(OlsrParams::link_state()), PACE);
 }
 
 /// RFC 3626 promises no freedom from loops while nodes know different topologies; no run breaks the books.
@@ -321,17 +322,24 @@ fn distances(nodes: u32, links: &[(u32, u32)], from: u32) -> Vec<u32> {
     found
 }
 
+/// Nodes that hear each other over these links alone.
+fn linked(nodes: u32, links: &[(u32, u32)], params: OlsrParams) -> Bench {
+    let mut bench = Bench::on_a_ring(nodes, maker(params));
+    (0..nodes).for_each(|node| {
+        bench.unlink_at(Time::ZERO, node, (node + 1) % nodes);
+    });
+    links.iter().for_each(|(a, b)| bench.link_at(at(0.0), *a, *b));
+    bench
+}
+
 /// Three HELLOs and two TCs, each at its longest, and how long TCs wait on the way.
 #[test]
 fn every_node_knows_the_shortest_way_to_every_other() {
     const NODES: u32 = 10;
-    for run in 0..40 {
+    let both = [OlsrParams::default(), OlsrParams::link_state()];
+    for (run, params) in (0..40).flat_map(|run| both.clone().map(|params| (run, params))) {
         let links = random_links(NODES, run);
-        let mut bench = Bench::on_a_ring(NODES, maker(OlsrParams::default()));
-        (0..NODES).for_each(|node| {
-            bench.unlink_at(Time::ZERO, node, (node + 1) % NODES);
-        });
-        links.iter().for_each(|(a, b)| bench.link_at(at(0.0), *a, *b));
+        let mut bench = linked(NODES, &links, params);
         bench.run_until(at(3.0 * 2.0 + 2.0 * 5.0 + 0.5 * f64::from(NODES)));
         for from in 0..NODES {
             let wanted = distances(NODES, &links, from);
@@ -340,6 +348,45 @@ fn every_node_knows_the_shortest_way_to_every_other() {
                 assert_eq!(found, Some(wanted[to as usize]), "run {run}: from {from} to {to} over {links:?}");
             }
         }
+    }
+}
+
+/// Of the TCs that a minute brings after the network has settled: who tells of whom, and how often each is on
+/// the air.
+#[test]
+fn in_pure_link_state_routing_everybody_tells_of_all_links_and_passes_everything_on_once() {
+    const NODES: u32 = 10;
+    for run in 0..10 {
+        let mut links = random_links(NODES, run);
+        links.iter_mut().for_each(|link| *link = (link.0.min(link.1), link.0.max(link.1)));
+        links.sort_unstable();
+        links.dedup();
+        let mut bench = linked(NODES, &links, OlsrParams::link_state());
+        bench.run_until(at(90.0));
+        let mut senders = BTreeMap::<(u32, u16), Vec<u32>>::new();
+        for node in 0..NODES {
+            let packets = bench.control_by(node).filter(|(time, _)| *time > at(20.0));
+            let sent = packets.flat_map(|(_, packet)| match &packet.payload {
+                Payload::Olsr(packet) => packet.messages.to_vec(),
+                other => panic!("not OLSR's: {other:?}"),
+            });
+            for Message { origin, number, content, .. } in sent {
+                let Content::Tc(tc) = content else { continue };
+                let mut told: Vec<u32> = tc.advertised.iter().map(|(node, _)| node.0).collect();
+                told.sort_unstable();
+                let near = |&(a, b): &(u32, u32)| (a == origin.0 || b == origin.0).then(|| a + b - origin.0);
+                let mut wanted: Vec<u32> = links.iter().filter_map(near).collect();
+                wanted.sort_unstable();
+                assert_eq!(told, wanted, "run {run}: a TC of {origin:?}");
+                senders.entry((origin.0, number)).or_default().push(node);
+            }
+        }
+        // The first ones are on their way when counting begins, and the last ones when it ends.
+        let all: Vec<u32> = (0..NODES).collect();
+        let whole = senders.values().filter(|nodes| **nodes == all).count();
+        assert!(senders.values().all(|nodes| nodes.is_sorted_by(|a, b| a < b)), "run {run}: {senders:?}");
+        assert!(senders.len() - whole <= 2 * NODES as usize, "run {run}: {senders:?}");
+        assert!(whole >= 10 * NODES as usize, "run {run}: {whole}");
     }
 }
 
