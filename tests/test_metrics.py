@@ -34,7 +34,13 @@ COUNTED = {"", "packet", "segment", "message", "frame", "link", "hop", "node"}
 GIVEN = {"id", "kind", "src", "dst", "start_s", "transport", "src_name", "dst_name"}
 """What the page describes of flows and is not measured."""
 SECTIONS = {
-    "Every flow": {"Cost at the MAC", "Shortest path", "Route at the source", "Rates that the source learns"},
+    "Every flow": {
+        "Cost at the MAC",
+        "Shortest path",
+        "Route at the source",
+        "Rates that the source learns",
+        "Reservation",
+    },
     "A TCP flow": {
         "TCP",
         "Progress",

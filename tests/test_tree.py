@@ -14,8 +14,8 @@ from tests.conftest import ROOT
 
 LIMITS = {
     "": (1_545, 19_400_000),
-    "crates": (590, 4_720_000),
-    "docs": (74, 1_705_000),
+    "crates": (590, 4_755_000),
+    "docs": (74, 1_712_000),
     "papers": (199, 7_620_000),
     "papers/kept": (5, 4_350_000),
     "python": (206, 1_755_000),
@@ -50,7 +50,7 @@ def test_what_is_made_from_kept_results_is_not_stored() -> None:
     assert not [name for name in names if name.startswith("papers/kept/") and not name.endswith(".zip")]
 
 
-NETWORK = 1_985
+NETWORK = 1_997
 """The most lines of `crates/core/src/network` without its tests: a packet's way, nodes that crash, and
 runs that are driven from outside."""
 

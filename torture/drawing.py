@@ -66,6 +66,8 @@ ENERGY_SHARE = 0.1
 """The share of scenarios in which energy is counted."""
 THROTTLED_SHARE = 0.3
 """The share of scenarios whose sources are throttled."""
+RESERVING_SHARE = 0.1
+"""The share of scenarios, among those that may, whose nodes reserve capacity for flows."""
 FROM_TABLE = ("oracle", "density")
 """Modes of throttling that need to know what a flow carries alone."""
 ORACLE_STEPS = 400
@@ -189,6 +191,7 @@ class _Drawing:
             fields["wired"] = self._wired()
         if self.sender != NO_TCP:
             fields["tcp"] = {"sender": self.sender, **fields.get("tcp", {})}
+        self._reserve(fields)
         again = rng.choices(["", "repeated", "recorded"], [7, 2, 1])[0]
         carriers = _carriers(fields["traffic"])
         series_s = rng.choice([0.1, 1.0, 7.3])
@@ -284,6 +287,21 @@ class _Drawing:
         if rng.random() < 0.5:
             times_s[0] = 0.0
         return {"throttle_bps": [[from_s, self._rate_bps()] for from_s in times_s]}
+
+    def _reserve(self, fields: Fields) -> None:
+        """Lets nodes reserve for some of the flows, in scenarios where they may."""
+        # Draws of its own: all else of a scenario is as without reservations.
+        rng = random.Random(f"reservations {self.number}")
+        may_not = "wired" in fields or self.values["tcp"]["route_failure"] == "tcp-bus"
+        if rng.random() > RESERVING_SHARE or may_not:
+            fields.get("insignia", {}).pop("mode", None)
+            return
+        fields["insignia"] = {**fields.get("insignia", {}), "mode": "on"}
+        for flow in fields["traffic"].get("flows", []):
+            if rng.random() < 0.6:
+                flow["reserve_bps"] = round(10 ** rng.uniform(3.0, 7.0), 1)
+                if rng.random() < 0.6:
+                    flow["reserve_min_bps"] = max(1e3, round(flow["reserve_bps"] * rng.random(), 1))
 
     def _alone(self) -> Fields:
         """What a flow carries alone, where something must know it: no table fits all parameters."""

@@ -95,6 +95,7 @@ def _needed(result: Result) -> set[str]:
         "tcp.allowed_pause_s above 0": params["tcp"]["allowed_pause_s"] > 0.0,
         "tcp.spurious": params["tcp"]["spurious"] != "none",
         "tcp.loss_predictor": params["tcp"]["loss_predictor"] != "none",
+        "insignia.mode on": params["insignia"]["mode"] == "on",
         "throttle.mode density": params["throttle"]["mode"] == "density",
         # Noise destroys frames as errors of bits do.
         "radio.bit_error_rate above 0": params["radio"]["bit_error_rate"] > 0.0
@@ -116,6 +117,7 @@ def _needed_by(flow: Mapping[str, Any]) -> set[str]:
         "RTP": str(flow.get("transport")).startswith("rtp"),
         "network.measure_route_hops and a protocol that knows the length of its routes": "route_hops_mean"
         in flow,
+        "insignia.mode on, and a flow with reserve_bps": "reserved_max_share" in flow,
         "throttle.measure_error, and a rate of the oracle": "throttle_error_mean" in flow,
     }
     return {needs for needs, is_there in there.items() if is_there}

@@ -43,6 +43,7 @@ SECTIONS = {
     "video": ("Video traffic", "models/traffic.md"),
     "rtp": ("RTP, at both ends", "models/rtp.md"),
     "throttle": ("Ingress throttling", "models/throttling.md"),
+    "insignia": ("INSIGNIA", "models/insignia.md"),
     "web": ("Web sessions", "models/web.md"),
     "waypoint": ("Random waypoint movement", "models/mobility.md#random-waypoint"),
     "gauss_markov": ("Gauss-Markov movement", "models/mobility.md#gauss-markov"),

@@ -130,6 +130,7 @@ class Scenario(InputTable):
     video: Section = section("Changed parameters of video traffic.", {})
     rtp: Section = section("Changed parameters of RTP.", {})
     throttle: Section = section("Changed parameters of ingress throttling.", {})
+    insignia: Section = section("Changed parameters of INSIGNIA.", {})
     lunar: Section = section("Changed parameters of LUNAR.", {})
     olsr: Section = section("Changed parameters of OLSR.", {})
     babel: Section = section("Changed parameters of Babel.", {})

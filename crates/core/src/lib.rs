@@ -29,6 +29,8 @@
 //!         throttle_bps: None,
 //!         alone_bps: None,
 //!         oracle_bps: None,
+//!         reserve_bps: None,
+//!         reserve_min_bps: None,
 //!         kind: FlowKind::Cbr { bytes: 512, interval_s: 0.25, random: false, max_packets: None },
 //!     }],
 //!     rates: Vec::new(),

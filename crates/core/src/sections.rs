@@ -15,7 +15,7 @@ use crate::mac::MacParams;
 use crate::params::{OutOfRange, ParamInfo, choices};
 use crate::radio::RadioParams;
 use crate::routing::{self, Place, Routing};
-use crate::stage::ThrottleParams;
+use crate::stage::{InsigniaParams, ThrottleParams};
 use crate::traffic::VideoParams;
 use crate::transport::adp::AdpParams;
 use crate::transport::psp::PspParams;
@@ -189,6 +189,8 @@ sections! {
         rtp: RtpParams,
         /// Ingress throttling.
         throttle: ThrottleParams,
+        /// INSIGNIA.
+        insignia: InsigniaParams,
     }
     protocols {
         /// Ad hoc On-Demand Distance Vector.

@@ -128,6 +128,7 @@ impl Network {
             ecn: Ecn::NotEct,
             routing_header: None,
             announcement: None,
+            service: None,
         };
         self.call(NodeId(src), |routing, now, actions| routing.handle_outgoing(now, packet, actions));
         uid

@@ -31,6 +31,8 @@ fn scenario(routing: RoutingKind, duration_s: f64) -> Scenario {
         throttle_bps: None,
         alone_bps: None,
         oracle_bps: None,
+        reserve_bps: None,
+        reserve_min_bps: None,
         kind,
     };
     let tcp = FlowKind::Tcp { bytes: None, window: Some(8), segment_bytes: Some(1460) };

@@ -96,6 +96,8 @@ fn flow_between(src: u32, dst: u32, start_s: f64, stop_s: Option<f64>, kind: Flo
         throttle_bps: None,
         alone_bps: None,
         oracle_bps: None,
+        reserve_bps: None,
+        reserve_min_bps: None,
         kind,
     }
 }

@@ -16,6 +16,7 @@ use manetlab_core::mac::{Preamble, Timing};
 use manetlab_core::scenario::Scenario;
 use manetlab_core::transport::tcp::{RouteFailureScheme, TcpParams};
 use manetlab_core::wire::batman::Form;
+use manetlab_core::wire::insignia::OPTION_BYTES;
 use manetlab_core::wire::mac::{Body, Frame, FrameKind};
 use manetlab_core::wire::tcp::{AckSigns, SackBlocks, Segment, WHOLE_WINDOW};
 use manetlab_core::wire::{
@@ -149,7 +150,8 @@ impl Encoder {
     pub fn packet(&self, packet: &Packet, at: NodeId, out: &mut Vec<u8>) {
         let start = out.len();
         // Its length and its protocol are known when the rest is there.
-        out.resize(start + ipv4::BYTES, 0);
+        let header_bytes = ipv4::BYTES + packet.service.map_or(0, |_| OPTION_BYTES as usize);
+        out.resize(start + header_bytes, 0);
         let next = protocol_of(&packet.payload);
         let next = match packet.routing_header.as_deref() {
             None | Some(RoutingHeader::Lunar(_) | RoutingHeader::Batman(_)) => next,
@@ -186,15 +188,17 @@ impl Encoder {
             ecn: packet.ecn,
             src: packet.src,
             dst: packet.dst,
+            service: packet.service,
         };
-        let mut bytes = Vec::with_capacity(ipv4::BYTES);
+        let mut bytes = Vec::with_capacity(header_bytes);
         ipv4::encode(&header, &mut bytes);
-        out[start..start + ipv4::BYTES].copy_from_slice(&bytes);
+        out[start..start + header_bytes].copy_from_slice(&bytes);
     }
 
     fn payload(&self, packet: &Packet, out: &mut Vec<u8>) {
         let (src, dst) = (packet.src, packet.dst);
-        let header_bytes = packet.routing_header.as_ref().map_or(0, |header| header.bytes());
+        let option_bytes = packet.service.map_or(0, |_| OPTION_BYTES);
+        let header_bytes = option_bytes + packet.routing_header.as_ref().map_or(0, |header| header.bytes());
         // What is charged for, beyond IP and routing.
         let charged = packet.bytes.saturating_sub(IP_HEADER_BYTES + header_bytes);
         match &packet.payload {
@@ -257,7 +261,8 @@ impl Encoder {
             Payload::Adv(message) => own::adv::encode(message, out),
             Payload::Cedar(message) => own::cedar::encode(message, out),
             Payload::Zrp(message) => own::zrp::encode(message, out),
-            Payload::Custom(_) => own::custom::encode(charged as usize, out),
+            // No format of reports is published.
+            Payload::Insignia(..) | Payload::Custom(_) => own::custom::encode(charged as usize, out),
         }
     }
 
@@ -402,6 +407,7 @@ fn protocol_of(payload: &Payload) -> u8 {
         | Payload::Abr(_)
         | Payload::Cedar(_)
         | Payload::Zrp(_)
+        | Payload::Insignia(..)
         | Payload::Custom(_) => protocol::EXPERIMENTAL,
     }
 }

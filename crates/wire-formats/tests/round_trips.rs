@@ -4,6 +4,7 @@ use manetlab_core::kernel::{Span, Time};
 use manetlab_core::wire::aodv::{Hello, Rerr, Rrep, Rreq, Unreachable};
 use manetlab_core::wire::arp::ArpMessage;
 use manetlab_core::wire::dsr::{FlowMark, Header, LinkError, Request, Route, UnknownFlow};
+use manetlab_core::wire::insignia::{Indicator, Mode, Part, Service};
 use manetlab_core::wire::tcp::SegmentRanges;
 use manetlab_core::wire::{
     ConnectionId, Ecn, FlowId, NodeId, abr, adp, adv, aodv, babel, batman, cedar, dsdv, dymo, lunar, olsr,
@@ -324,6 +325,17 @@ fn encode_own(message: &own::Message, out: &mut Vec<u8>) {
     }
 }
 
+fn insignia_option() -> impl Strategy<Value = Service> {
+    let flags = any::<(bool, bool, bool)>();
+    (flags, 1..=u16::MAX, 1..=u16::MAX).prop_map(|((reserved, enhanced, max), one, other)| Service {
+        mode: if reserved { Mode::Reserved } else { Mode::BestEffort },
+        part: if enhanced { Part::Enhanced } else { Part::Base },
+        indicator: if max { Indicator::Max } else { Indicator::Min },
+        max_kbps: one.max(other),
+        min_kbps: one.min(other),
+    })
+}
+
 fn olsr_message() -> impl Strategy<Value = olsr::Message> {
     use olsr::{Content, Hello, LinkType, Listed, Message, NeighbourType, Qualities, Tc, TimeCode};
     let links = [LinkType::Unspecified, LinkType::Asymmetric, LinkType::Symmetric, LinkType::Lost];
@@ -475,10 +487,13 @@ proptest! {
     fn ip_headers_come_back(
         (identification, ttl, protocol) in any::<(u16, u8, u8)>(), ecn in 0..3_u8,
         src in node(), dst in node_or_all(), payload in vec(any::<u8>(), 0..40),
+        service in proptest::option::of(insignia_option()),
     ) {
         let ecn = [Ecn::NotEct, Ecn::Ect, Ecn::Ce][usize::from(ecn)];
-        let total_length = (ipv4::BYTES + payload.len()) as u16;
-        let header = ipv4::Header { total_length, identification, ttl, protocol, ecn, src, dst };
+        let header =
+            ipv4::Header { total_length: 0, identification, ttl, protocol, ecn, src, dst, service };
+        let total_length = (header.bytes() + payload.len()) as u16;
+        let header = ipv4::Header { total_length, ..header };
         let mut bytes = encoded(|out| ipv4::encode(&header, out));
         bytes.extend_from_slice(&payload);
         prop_assert_eq!(ipv4::decode(&bytes), Ok((header, &payload[..])));

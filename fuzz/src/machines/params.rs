@@ -72,6 +72,8 @@ pub(super) fn scenario(params: Params, kind: Option<FlowKind>, stop_s: Option<f6
         throttle_bps: None,
         alone_bps: None,
         oracle_bps: None,
+        reserve_bps: None,
+        reserve_min_bps: None,
         kind,
     });
     let scenario = Scenario {

@@ -291,6 +291,7 @@ impl Bench {
             ecn: Ecn::NotEct,
             routing_header: None,
             announcement: None,
+            service: None,
         }
     }
 

@@ -69,6 +69,7 @@ impl Books<'_> {
             guesses: GuessTotals::of(flows.iter().filter_map(|of| self.guesses_of(of.id, &of.measures))),
             timeliness: TimelinessTotals::of(&timely.iter().flatten().collect::<Vec<_>>()),
             shares: meter.shares.totals(),
+            reservations: meter.reservations.totals(),
             energy: None,
             costs,
         };
@@ -104,6 +105,7 @@ impl Books<'_> {
             path: None,
             route: self.routes.measures(self.end, FlowId(id)),
             rates: self.meter.shares.of(FlowId(id)),
+            reservation: self.meter.reservations.of(FlowId(id)),
         }
     }
 

@@ -280,6 +280,8 @@ pub(super) fn scenario_of(kind: FlowKind) -> Scenario {
         throttle_bps: None,
         alone_bps: None,
         oracle_bps: None,
+        reserve_bps: None,
+        reserve_min_bps: None,
         kind,
     };
     Scenario {

@@ -104,7 +104,7 @@ pub struct InterfaceQueue {
     /// In order of their classes.
     waiting: VecDeque<Outgoing>,
     /// How many wait in each class.
-    counts: [usize; 3],
+    counts: [usize; 4],
     /// Apart, because it is large and mostly not there.
     active: Option<Box<Active>>,
 }
@@ -153,8 +153,10 @@ pub enum Admission {
 const ROUTING: usize = 0;
 /// The class of TCP's ACKs, if there are classes.
 const ACKS: usize = 1;
+/// The class of packets that go with a reservation (INSIGNIA).
+const RESERVED: usize = 2;
 /// The class of all else.
-const OTHERS: usize = 2;
+const OTHERS: usize = 3;
 
 impl InterfaceQueue {
     /// An empty queue; `stream` is for the draws of its active management.
@@ -163,7 +165,7 @@ impl InterfaceQueue {
             limit: params.packets as usize,
             priority: params.routing_priority,
             waiting: VecDeque::new(),
-            counts: [0; 3],
+            counts: [0; 4],
             active: Active::new(params, stream),
         }
     }
@@ -215,12 +217,14 @@ impl InterfaceQueue {
     }
 
     /// Puts `outgoing` into the queue; returns what must be dropped because the queue is full: a new packet,
-    /// or, for a routing packet with priority, the last of the queue.
+    /// or, for a routing packet with priority, the last of the queue. A packet with a reservation pushes out
+    /// one that has none.
     pub fn push(&mut self, outgoing: Outgoing) -> Option<Outgoing> {
         let class = self.class_of(&outgoing.body);
         let full = match self.priority {
             RoutingPriority::Classes => self.counts[class] >= self.limit,
-            _ => class == OTHERS && self.waiting.len() >= self.limit,
+            _ if class == ROUTING => false,
+            _ => self.counts[..=class].iter().sum::<usize>() >= self.limit,
         };
         if full {
             return Some(outgoing);
@@ -230,8 +234,8 @@ impl InterfaceQueue {
         self.waiting.insert(at, outgoing);
         self.counts[class] += 1;
         if self.priority != RoutingPriority::Classes && self.waiting.len() > self.limit {
-            let last = if self.counts[OTHERS] > 0 { OTHERS } else { ROUTING };
-            self.counts[last] -= 1;
+            let last = self.counts.iter_mut().rfind(|count| **count > 0);
+            last.into_iter().for_each(|count| *count -= 1);
             return self.waiting.pop_back();
         }
         None
@@ -239,6 +243,7 @@ impl InterfaceQueue {
 
     fn class_of(&self, body: &Body) -> usize {
         match (self.priority, body) {
+            (_, Body::Ip(packet)) if packet.is_reserved() => RESERVED,
             (RoutingPriority::None, _) => OTHERS,
             (
                 RoutingPriority::Classes,
@@ -291,9 +296,10 @@ mod tests {
     use super::*;
     use crate::kernel::{Purpose, Streams};
     use crate::wire::FlowId;
+    use crate::wire::insignia::{Indicator, Mode, Part, Service};
     use proptest::prelude::*;
 
-    /// A packet of a kind (0 routing, 1 ACK, 2 CBR) for neighbour 1 or 2.
+    /// A packet of a kind (0 routing, 1 ACK, 2 CBR, 3 CBR with a reservation) for neighbour 1 or 2.
     fn outgoing(uid: u64, kind: u32, to: u32) -> Outgoing {
         let payload = match kind {
             0 => Payload::Nothing,
@@ -304,6 +310,13 @@ mod tests {
             _ => Payload::Udp(FlowId(0), uid),
         };
         let (src, dst) = (NodeId(0), NodeId(to));
+        let service = (kind == 3).then_some(Service {
+            mode: Mode::Reserved,
+            part: Part::Base,
+            indicator: Indicator::Max,
+            max_kbps: 10,
+            min_kbps: 10,
+        });
         let body = Body::Ip(Packet {
             uid,
             src,
@@ -316,6 +329,7 @@ mod tests {
             ecn: Ecn::NotEct,
             routing_header: None,
             announcement: None,
+            service,
         });
         Outgoing { to: dst, body }
     }
@@ -365,6 +379,22 @@ mod tests {
         assert_eq!(order(RoutingPriority::Classes, 1, &[2, 2, 1, 1, 0, 0]), (vec![5, 3, 1], vec![2, 4, 6]));
     }
 
+    #[test]
+    fn reserved_packets_go_before_best_effort_in_order_and_behind_routing() {
+        let kinds = [2, 3, 0, 2, 3, 1];
+        assert_eq!(order(RoutingPriority::InOrder, 9, &kinds).0, [3, 2, 5, 1, 4, 6]);
+        assert_eq!(order(RoutingPriority::Classes, 9, &kinds).0, [3, 6, 2, 5, 1, 4]);
+        assert_eq!(order(RoutingPriority::None, 9, &kinds).0, [2, 5, 1, 3, 4, 6]);
+    }
+
+    #[test]
+    fn a_full_queue_gives_a_reserved_packet_the_place_of_the_last_without() {
+        assert_eq!(order(RoutingPriority::InOrder, 2, &[2, 2, 3, 3, 3]), (vec![3, 4], vec![2, 1, 5]));
+        // Routing pushes out the last of all.
+        assert_eq!(order(RoutingPriority::InOrder, 2, &[3, 3, 0, 2]), (vec![3, 1], vec![2, 4]));
+        assert_eq!(order(RoutingPriority::Classes, 1, &[2, 3, 2, 3]), (vec![2, 1], vec![3, 4]));
+    }
+
     /// The average is the present length, and between the thresholds notice is certain at the second packet.
     #[test]
     fn red_marks_what_understands_marks_drops_the_rest_and_lets_routing_pass() {
@@ -407,7 +437,7 @@ mod tests {
         #[test]
         fn nothing_is_lost_and_a_flush_takes_one_neighbour_in_order(
             priority in 0usize..4,
-            steps in prop::collection::vec((0u32..5, 0u32..3, 1u32..3), 1..60),
+            steps in prop::collection::vec((0u32..5, 0u32..4, 1u32..3), 1..60),
         ) {
             let priorities = [
                 RoutingPriority::NewestFirst,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::drops::DropReason;
 use crate::ifq::QueueDiscipline;
 use crate::kernel::{Slot, Span, Time};
-use crate::observe::{Event, ShareLog};
+use crate::observe::{Event, ReservationLog, ShareLog};
 use crate::scenario::Scenario;
 use crate::stage::{Interceptor, InterceptorAction, Stages, Throttle, ThrottleAction};
 use crate::wire::congestion::Notification;
@@ -42,6 +42,7 @@ impl Network<'_> {
         if stages.announcement_headers.is_some() {
             self.meter.shares = ShareLog::of_scenario(scenario);
         }
+        self.meter.reservations = ReservationLog::of_scenario(scenario);
         self.stages = Some(Box::new(stages));
     }
 
@@ -94,7 +95,9 @@ impl Network<'_> {
         if self.stages.is_none() {
             return Some(packet);
         }
+        let waiting = self.stations[node as usize].queue.len();
         self.pass_or_keep(node, packet, |interceptor, now, packet, out| {
+            interceptor.see_queue(waiting);
             interceptor.handle_outgoing(now, packet, out)
         })
     }
@@ -142,6 +145,12 @@ impl Network<'_> {
             InterceptorAction::Deliver(packet) => {
                 self.audit.deliver(&packet);
                 self.record(node, || Event::Delivered(&packet));
+            }
+            InterceptorAction::Send { to, bytes, payload } => {
+                self.originate(NodeId(node), to, bytes, payload, Ecn::NotEct);
+            }
+            InterceptorAction::Served { flow, is_reserved, level } => {
+                self.meter.reservations.served(self.clock.now, flow, is_reserved, level);
             }
         }
     }

@@ -268,6 +268,7 @@ mod tests {
             ecn: Ecn::NotEct,
             routing_header: None,
             announcement: None,
+            service: None,
         }
     }
 

@@ -95,7 +95,8 @@ impl MacCount {
             Payload::Tcp(_, segment) => !matches!(segment, tcp::Segment::Data { .. }),
             Payload::Adp(_, adp::Segment::Ack { .. }, _)
             | Payload::Psp(_, psp::Segment::Ack { .. })
-            | Payload::Rtcp(..) => true,
+            | Payload::Rtcp(..)
+            | Payload::Insignia(..) => true,
             _ => false,
         };
         let (packets, bytes) = if is_ack {

@@ -11,12 +11,12 @@ use crate::wire::{FlowId, NodeId, Packet, Payload, adp, psp};
 use super::statistics::{mean, percentile, ratio, total};
 use super::{
     CachedRoutes, CbrMeasures, ConnectionMeasures, Delays, Delivery, DropCount, FlowEvent, FlowMeasures,
-    MacCount, Outage, Outages, RunningCounts, ShareLog, TcpMeasures, Totals,
+    MacCount, Outage, Outages, ReservationLog, RunningCounts, ShareLog, TcpMeasures, Totals,
 };
 
 /// Kinds of packets in the table of drops, in its order.
-pub(super) const PACKET_KINDS: [&str; 11] =
-    ["tcp", "ack", "cbr", "routing", "arp", "udp", "adp", "adp-ack", "rtcp", "psp", "psp-ack"];
+pub(super) const PACKET_KINDS: [&str; 12] =
+    ["tcp", "ack", "cbr", "routing", "arp", "udp", "adp", "adp-ack", "rtcp", "psp", "psp-ack", "qos-report"];
 const ARP_KIND: usize = 4;
 
 /// The kind of a packet in the table of drops, by its place in `PACKET_KINDS`.
@@ -32,6 +32,7 @@ pub(super) fn packet_kind(packet: &Packet) -> usize {
         Payload::Rtcp(..) => 8,
         Payload::Psp(_, psp::Segment::Data { .. }) => 9,
         Payload::Psp(_, psp::Segment::Ack { .. }) => 10,
+        Payload::Insignia(..) => 11,
         _ => 3,
     }
 }
@@ -90,6 +91,8 @@ pub struct Meter {
     with_ends: Option<(u64, u64)>,
     /// Rates that sources learned from announcements.
     pub shares: ShareLog,
+    /// What flows had of the reservations that they asked for.
+    pub reservations: ReservationLog,
     end: Time,
 }
 
@@ -111,6 +114,7 @@ impl Meter {
             cached_routes: CachedRoutes::default(),
             with_ends: None,
             shares: ShareLog::default(),
+            reservations: ReservationLog::default(),
             end,
         }
     }

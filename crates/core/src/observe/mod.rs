@@ -17,6 +17,7 @@ mod outcome;
 mod progress;
 mod recorder;
 mod recording;
+mod reservations;
 pub mod returns;
 mod routes;
 mod series;
@@ -43,6 +44,7 @@ pub use recorder::{Event, FlowStep, PacketRef, Reach, Reception, Recorder, Recor
 pub use recording::{
     PacketNote, RECORDING_VERSION, Record, RecordKind, RecordQueue, Recording, json_head, json_line,
 };
+pub use reservations::{ReservationLog, ReservationMeasures, ReservationTotals};
 pub use routes::{RouteMeasures, Routes};
 pub use series::{FlowSample, MessageSample, PathSample, RepairSample, RunningCounts, Sampler, Series};
 pub use shares::{RateMeasures, ShareLog, ShareTotals};
@@ -107,6 +109,10 @@ pub struct FlowResult {
     /// How far its rates are from an oracle's; left out where that is not measured.
     #[serde(flatten)]
     pub rates: Option<RateMeasures>,
+    /// What it had of the reservation that it asked for; left out if it asked for none, or nodes reserve
+    /// nothing.
+    #[serde(flatten)]
+    pub reservation: Option<ReservationMeasures>,
 }
 
 /// What the sender of a TCP flow found to be sent again in vain.
@@ -422,6 +428,9 @@ pub struct RunTotals {
     /// What nodes announced of their flows; left out where they announce nothing.
     #[serde(flatten)]
     pub shares: Option<ShareTotals>,
+    /// What flows had of the reservations that they asked for; left out where nodes reserve nothing.
+    #[serde(flatten)]
+    pub reservations: Option<ReservationTotals>,
     /// What nodes spent of their batteries; left out where that is not counted. No part of the result hash.
     #[serde(flatten)]
     pub energy: Option<EnergyTotals>,
@@ -459,7 +468,7 @@ pub struct DropCount {
     /// The reason.
     pub reason: DropReason,
     /// `tcp` (data segments), `ack`, `cbr`, `routing`, `arp`, `udp` (other datagrams), `adp`, `adp-ack`,
-    /// `rtcp`, `psp` or `psp-ack`.
+    /// `rtcp`, `psp`, `psp-ack` or `qos-report`.
     pub packets: &'static str,
     /// How many.
     pub count: u64,

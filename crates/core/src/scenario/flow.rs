@@ -12,6 +12,7 @@ use crate::kernel::MAX_TIME_S;
 use crate::params::{OutOfRange, ParamInfo, ParamValue, choices, field_info, outside, range_of};
 use crate::traffic::{Codec, Durations, WebCycle};
 use crate::transport::tcp::TcpParams;
+use crate::wire::insignia::RATES_KBPS;
 
 /// Most payload of a UDP datagram, in bytes (RFC 791 §3.1, RFC 768).
 pub const MAX_DATAGRAM_BYTES: u32 = 65_507;
@@ -30,6 +31,8 @@ const INTERVALS: (f64, f64) = (1e-6, 1e6);
 const LATE_AFTER: (f64, f64) = (1e-6, 1e6);
 /// Shortest and longest deadline, in ms.
 const DEADLINE_MS: (f64, f64) = (1e-3, 1e9);
+/// Lowest and highest rate that can be reserved, in bit/s.
+const RESERVES: (f64, f64) = (1e3 * RATES_KBPS.0 as f64, 1e3 * RATES_KBPS.1 as f64);
 /// Lowest and highest rate of a throttle, in bit/s.
 const RATES: (f64, f64) = (1e-3, 1e12);
 
@@ -79,6 +82,12 @@ pub struct Flow {
     /// The rates that an oracle gives it, as [`Flow::throttle_bps`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub oracle_bps: Option<Vec<(f64, f64)>>,
+    /// What nodes shall reserve for its packets with `insignia.mode` on, in bit/s at the IP layer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reserve_bps: Option<f64>,
+    /// What they shall reserve at least. None: `reserve_bps`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reserve_min_bps: Option<f64>,
     /// What it sends.
     #[serde(flatten)]
     pub kind: FlowKind,
@@ -282,6 +291,8 @@ impl Flow {
         field_info!(throttle_bps: Option<Vec<(f64, f64)>>, "", "The rates that the source throttles the flow's data to, with `throttle.mode` on."),
         field_info!(alone_bps: Option<Vec<f64>>, "bit/s", "What the flow carries alone over a path of one hop, two, …, of payload; longer paths have the last. With `throttle.mode` density; from the packaged table if not given.", [RATES.0, RATES.1]),
         field_info!(oracle_bps: Option<Vec<(f64, f64)>>, "", "The rates with which `throttle.measure_error` compares those that the source has learned; made for each flow if not given."),
+        field_info!(reserve_bps: Option<f64>, "bit/s", "What nodes shall reserve for the packets that its source sends, at the IP layer, with `insignia.mode` on; in whole kb/s, rounded up.", [RESERVES.0, RESERVES.1]),
+        field_info!(reserve_min_bps: Option<f64>, "bit/s", "What nodes shall reserve at least where there is less than `reserve_bps`; packets beyond this rate go without a reservation there. `reserve_bps` if not given: all or nothing.", [RESERVES.0, RESERVES.1]),
     ];
 
     /// Checks everything that can be wrong with a flow in a network of `nodes` for `duration_s`.
@@ -317,6 +328,9 @@ impl Flow {
         let rates = lists.iter().find_map(|(field, rates)| unusable_rate(field, rates.as_deref()?));
         let alone = || self.alone_bps.as_deref().and_then(unusable_alone);
         if let Some(wrong) = rates.or_else(alone) {
+            return Err((About::Value, wrong.field, wrong.found, wrong.wanted));
+        }
+        if let Some(wrong) = self.unusable_reserve() {
             return Err((About::Value, wrong.field, wrong.found, wrong.wanted));
         }
         let wrong = self.kind.outside().or_else(|| match &self.kind {
@@ -355,6 +369,30 @@ impl Flow {
     pub fn deadline_s(&self, usual: &NetworkParams) -> Option<f64> {
         let deadline_ms = self.deadline_ms.unwrap_or(usual.deadline_ms);
         (deadline_ms > 0.0 && self.has_datagrams()).then_some(1e-3 * deadline_ms)
+    }
+
+    /// What nodes shall reserve for it, and what at least, in kb/s; none if it asks for nothing.
+    pub(crate) fn reserve_kbps(&self) -> Option<(u16, u16)> {
+        let max_bps = self.reserve_bps?;
+        let kbps = |bps: f64| (1e-3 * bps).ceil() as u16;
+        Some((kbps(max_bps), kbps(self.reserve_min_bps.unwrap_or(max_bps))))
+    }
+
+    /// The first rate that cannot be reserved.
+    fn unusable_reserve(&self) -> Option<OutOfRange> {
+        let (least, most) = RESERVES;
+        let rates = [("reserve_bps", self.reserve_bps), ("reserve_min_bps", self.reserve_min_bps)];
+        let outside = rates.into_iter().find_map(|(field, bps)| {
+            let wrong = bps.filter(|bps| !(least..=most).contains(bps))?;
+            Some((field, wrong, format!("from {least} to {most} bit/s")))
+        });
+        let unfit = || {
+            let min_bps = self.reserve_min_bps.filter(|&min| self.reserve_bps.is_none_or(|max| min > max))?;
+            let wanted = self.reserve_bps.map(|max| format!("at most reserve_bps, {max} bit/s"));
+            Some(("reserve_min_bps", min_bps, wanted.unwrap_or_else(|| "reserve_bps with it".to_owned())))
+        };
+        let (field, found, wanted) = outside.or_else(unfit)?;
+        Some(OutOfRange { field: field.to_owned(), found: format!("{found} bit/s"), wanted })
     }
 
     /// Whether an age of datagrams cannot be used: its field, its value, its range, and its unit.

@@ -9,6 +9,7 @@ use crate::radio::{
     Capture, EnergySpec, Errors, NodeRadio, PathLossKind, Propagation, Surroundings, WallSpec,
 };
 
+use crate::stage::InsigniaMode;
 use crate::transport::tcp::{FreezeForesight, LossPredictor, RouteFailureScheme, SpuriousDetection};
 
 mod flow;
@@ -125,6 +126,7 @@ impl Scenario {
         self.check_queue()?;
         self.check_tcp()?;
         self.check_probing()?;
+        self.check_insignia()?;
         let wrong = |field: &str, found: String, wanted: String| {
             let about = if field == "nodes" { About::Nodes } else { About::Value };
             Err(ScenarioError::Unusable { about, field: field.to_owned(), found, wanted })
@@ -273,6 +275,25 @@ impl Scenario {
         })
     }
 
+    /// One thing alone stands between routing and the link layer, and reservations are of the radio.
+    fn check_insignia(&self) -> Result<(), ScenarioError> {
+        let wanted = if self.params.insignia.mode == InsigniaMode::Off {
+            return Ok(());
+        } else if !self.wired.is_empty() {
+            "off, as there are wired links: nodes reserve what their radios can send"
+        } else if self.params.tcp.route_failure == RouteFailureScheme::TcpBus {
+            "off with tcp.route_failure = \"tcp-bus\", whose nodes keep packets at the same place"
+        } else {
+            return Ok(());
+        };
+        Err(ScenarioError::Unusable {
+            about: About::Value,
+            field: "insignia.mode".to_owned(),
+            found: "on".to_owned(),
+            wanted: wanted.to_owned(),
+        })
+    }
+
     /// Eifel looks at time stamps, coherence at marks, and D-SACK is a form of SACK.
     fn check_tcp(&self) -> Result<(), ScenarioError> {
         let tcp = &self.params.tcp;
@@ -353,6 +374,8 @@ mod tests {
                 throttle_bps: None,
                 alone_bps: None,
                 oracle_bps: None,
+                reserve_bps: None,
+                reserve_min_bps: None,
                 kind: FlowKind::Cbr { bytes: 512, interval_s: 0.25, random: false, max_packets: None },
             }],
             rates: Vec::new(),
@@ -399,6 +422,16 @@ mod tests {
             complaint(|s| s.params.queue.nred_min_threshold = 0.96)
                 .starts_with("queue.nred_max_threshold: found 0.96, wanted above")
         );
+        let beside_bus = |s: &mut Scenario| {
+            s.params.insignia.mode = InsigniaMode::On;
+            s.params.tcp.route_failure = RouteFailureScheme::TcpBus;
+        };
+        assert!(complaint(beside_bus).starts_with("insignia.mode: found on, wanted off with tcp.route"));
+        let reserve =
+            |max, min| complaint(|s| (s.flows[0].reserve_bps, s.flows[0].reserve_min_bps) = (max, min));
+        assert!(reserve(Some(10.0), None).starts_with("flows[0].reserve_bps: found 10 bit/s, wanted from"));
+        assert!(reserve(Some(1e4), Some(2e4)).starts_with("flows[0].reserve_min_bps: found 20000 bit/s"));
+        assert!(reserve(None, Some(2e4)).ends_with("wanted reserve_bps with it"));
         assert!(complaint(|s| s.params.tcp.dsack = true).starts_with("tcp.dsack: found true"));
         let eifel = |s: &mut Scenario| s.params.tcp.spurious = SpuriousDetection::Eifel;
         assert!(complaint(eifel).starts_with("tcp.spurious: found eifel, wanted tcp.timestamps"));

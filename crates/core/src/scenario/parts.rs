@@ -5,8 +5,9 @@ use std::sync::Arc;
 use super::{Line, RoutingMaker, Scenario};
 use crate::kernel::{Purpose, Streams};
 use crate::routing::{Place, StaticRoutes};
-use crate::stage::{Interceptor, Throttle, ThrottleMode, Wires, interceptor};
-use crate::wire::{IP_HEADER_BYTES, NodeId};
+use crate::stage::{Asking, Insignia, InsigniaMode, Interceptor, Throttle, ThrottleMode, Wires, interceptor};
+use crate::wire::insignia::REPORT_BYTES;
+use crate::wire::{FlowId, IP_HEADER_BYTES, NodeId};
 
 impl Scenario {
     /// What makes a node's routing protocol, one of the simulator's own.
@@ -19,12 +20,27 @@ impl Scenario {
 
     /// A node's interceptor; none if the scenario needs none.
     pub(crate) fn interceptor(&self, node: u32) -> Option<Box<dyn Interceptor>> {
+        if self.params.insignia.mode == InsigniaMode::On {
+            return Some(Box::new(self.insignia(NodeId(node))));
+        }
         let wires = (!self.wired.is_empty()).then(|| {
             let lines = self.wired.iter().flat_map(Line::both);
             let hosts = lines.filter(|line| line.from.0 == node).map(|line| line.to);
             Wires { hosts: hosts.collect(), splits: self.splits_at(NodeId(node)) }
         });
         interceptor(NodeId(node), &self.params.tcp, wires)
+    }
+
+    /// INSIGNIA at a node.
+    fn insignia(&self, node: NodeId) -> Insignia {
+        let params = &self.params;
+        let flows = (0..).map(FlowId).zip(&self.flows).filter(|(_, flow)| flow.src == node.0);
+        let asking = flows.filter_map(|(id, flow)| {
+            let (max_kbps, min_kbps) = flow.reserve_kbps()?;
+            Some(Asking { flow: id, dst: NodeId(flow.dst), max_kbps, min_kbps })
+        });
+        let report_bytes = IP_HEADER_BYTES + params.network.udp_header_bytes + REPORT_BYTES;
+        Insignia::new(node, &params.insignia, params.mac.data_rate_bps, report_bytes, asking.collect())
     }
 
     /// A node's throttle; none if the scenario throttles nothing.

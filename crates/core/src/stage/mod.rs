@@ -1,8 +1,8 @@
 //! What may stand around routing at a node: two contracts, and what keeps them.
 //!
 //! An [`Interceptor`] stands between routing and the link layer: it sees what routing sends on or gives up,
-//! what comes up for routing, and what next hops take. TCP-BuS and base stations are interceptors. A
-//! [`Throttle`] stands between the node's own endpoints and routing: it lets their data go at the rates of
+//! what comes up for routing, and what next hops take. TCP-BuS, base stations and INSIGNIA are interceptors.
+//! A [`Throttle`] stands between the node's own endpoints and routing: it lets their data go at the rates of
 //! their flows, which it may learn by announcements. The two know nothing of each other. Most networks have
 //! neither. Routing protocols do not know of them: a packet that one lets go comes to
 //! [`Routing::handle_outgoing`](crate::routing::Routing::handle_outgoing) as any other does.
@@ -15,6 +15,7 @@
 mod around;
 mod base_station;
 mod density;
+mod insignia;
 mod params;
 mod split;
 mod tcp_bus;
@@ -26,11 +27,13 @@ use crate::drops::DropReason;
 use crate::kernel::Time;
 use crate::routing::Notice;
 use crate::transport::tcp::{BaseStationMode, RouteFailureScheme, TcpParams};
+use crate::wire::insignia::Level;
 use crate::wire::tcp::Segment;
-use crate::wire::{ConnectionId, NodeId, Packet};
+use crate::wire::{ConnectionId, FlowId, NodeId, Packet, Payload};
 
 pub(crate) use around::Stages;
-pub use params::{Sharing, ThrottleMode, ThrottleParams};
+pub use insignia::{Asking, Insignia};
+pub use params::{Adaptation, InsigniaMode, InsigniaParams, Sharing, ThrottleMode, ThrottleParams};
 pub use throttle::{OwnFlow, Rates, Throttle, ThrottleAction};
 
 pub use split::{SplitFlow, Splits};
@@ -59,11 +62,32 @@ pub enum InterceptorAction {
     Drop(Packet, DropReason),
     /// The packet's connection ends here: it has arrived.
     Deliver(Packet),
+    /// Send a packet of its own to another node.
+    Send {
+        /// The other node.
+        to: NodeId,
+        /// Its length at the IP layer.
+        bytes: u32,
+        /// What it carries.
+        payload: Payload,
+    },
+    /// A packet of a flow that may ask for a reservation has reached its destination.
+    Served {
+        /// The flow.
+        flow: FlowId,
+        /// Did the packet arrive with a reservation?
+        is_reserved: bool,
+        /// What the packet says that its flow has, if it says that.
+        level: Option<Level>,
+    },
 }
 
 /// What stands between routing and the link layer at one node. See the module's head. The defaults let
 /// everything pass.
 pub trait Interceptor: Send {
+    /// The interface queue holds so many packets; told before each [`Interceptor::handle_outgoing`].
+    fn see_queue(&mut self, _waiting: usize) {}
+
     /// Routing sends a packet on to a neighbour. Returns it if it shall go.
     fn handle_outgoing(
         &mut self,

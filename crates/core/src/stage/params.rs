@@ -59,3 +59,43 @@ params! {
         measure_error: bool = false, "", "the page Metrics";
     }
 }
+
+choices! {
+    /// Do nodes reserve capacity for flows?
+    pub enum InsigniaMode {
+        /// They reserve nothing.
+        Off = "off",
+        /// They do so for the flows that ask for it by `reserve_bps`.
+        On = "on",
+    }
+}
+
+choices! {
+    /// What a source does about reports.
+    pub enum Adaptation {
+        /// Nothing: all its packets ask for all that the flow wants.
+        None = "none",
+        /// It asks for no more than it can have, step by step.
+        Scale = "scale",
+    }
+}
+
+params! {
+    /// Parameters of INSIGNIA.
+    pub struct InsigniaParams in "insignia" {
+        /// Do nodes reserve capacity for flows?
+        mode: InsigniaMode = InsigniaMode::Off, "", "Lee et al. 2000";
+        /// The part of `mac.data_rate_bps` that a node may reserve for all flows together.
+        share: f64 = 0.2, "", "assumed: about what each node of a long chain can send", [0.0, 1.0];
+        /// The length of the interface queue at and above which a node makes no new reservation.
+        queue_threshold: u32 = 25, "packet", "assumed: half of `queue.packets`", [1.0, 1e6];
+        /// A reservation ends after this time without a packet that has one.
+        soft_state_s: f64 = 2.0, "s", "Lee et al. 2000, from memory", [0.001, 1e6];
+        /// What a source does about reports.
+        adaptation: Adaptation = Adaptation::Scale, "", "Lee et al. 2000, from memory";
+        /// Time between reports of a destination while packets arrive; it also reports at each change.
+        report_s: f64 = 1.0, "s", "assumed", [0.001, 1e6];
+        /// Minimum time between two reports on a flow.
+        report_gap_s: f64 = 0.1, "s", "assumed", [0.001, 1e6];
+    }
+}

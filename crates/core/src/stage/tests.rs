@@ -132,7 +132,9 @@ fn said(action: InterceptorAction) -> Said {
     match action {
         InterceptorAction::Route(packet) => Said::Route(number(&packet)),
         InterceptorAction::Drop(packet, reason) => Said::Drop(number(&packet), reason),
-        InterceptorAction::Deliver(packet) => panic!("no connection ends here: {packet:?}"),
+        InterceptorAction::Deliver(_) | InterceptorAction::Send { .. } | InterceptorAction::Served { .. } => {
+            panic!("nothing of TCP-BuS: {action:?}")
+        }
         InterceptorAction::Tell { connection, source, segment, bytes } => {
             assert_eq!((connection, source), (CONNECTION, SOURCE));
             match segment {

@@ -25,6 +25,7 @@ pub mod dsr;
 pub mod dymo;
 mod ethernet;
 mod ids;
+pub mod insignia;
 pub mod lunar;
 pub mod mac;
 pub mod olsr;

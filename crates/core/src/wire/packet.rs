@@ -8,8 +8,8 @@ use super::density::Announcement;
 use super::ids::{ConnectionId, FlowId, NodeId};
 use super::udp::Datagram;
 use super::{
-    abr, adp, adv, aodv, babel, batman, cedar, dsdv, dsr, dymo, lunar, olsr, psp, rip, rtp, ssa, tcp, tora,
-    zrp,
+    abr, adp, adv, aodv, babel, batman, cedar, dsdv, dsr, dymo, insignia, lunar, olsr, psp, rip, rtp, ssa,
+    tcp, tora, zrp,
 };
 use crate::kernel::Time;
 
@@ -50,6 +50,8 @@ pub struct Packet {
     pub payload: Payload,
     /// What the IP header says of congestion.
     pub ecn: Ecn,
+    /// What the option of INSIGNIA says, if it has one; `bytes` counts it.
+    pub service: Option<insignia::Service>,
     /// What the routing protocol has put between IP and the payload; `bytes` counts it. Shared by copies,
     /// which are many where a header is large.
     pub routing_header: Option<Arc<RoutingHeader>>,
@@ -163,6 +165,8 @@ pub enum Payload {
     Psp(FlowId, psp::Segment),
     /// A report on an RTP flow, of either end.
     Rtcp(FlowId, rtp::Rtcp),
+    /// A report of INSIGNIA on a flow.
+    Insignia(FlowId, insignia::Report),
     /// An AODV message.
     Aodv(aodv::Message),
     /// A DSDV update.
@@ -213,6 +217,7 @@ impl Packet {
             created: now,
             payload,
             ecn: Ecn::NotEct,
+            service: None,
             routing_header: None,
             announcement: None,
         }
@@ -244,6 +249,25 @@ impl Packet {
         let announcement = self.announcement.take()?;
         self.bytes -= announcement.bytes();
         Some(announcement)
+    }
+
+    /// Puts the option of INSIGNIA on it, in place of the one that it may have; `bytes` counts it.
+    pub fn put_service(&mut self, service: insignia::Service) {
+        self.take_service();
+        self.bytes += insignia::OPTION_BYTES;
+        self.service = Some(service);
+    }
+
+    /// Takes the option of INSIGNIA off, and its length off `bytes`.
+    pub fn take_service(&mut self) -> Option<insignia::Service> {
+        let service = self.service.take()?;
+        self.bytes -= insignia::OPTION_BYTES;
+        Some(service)
+    }
+
+    /// Does it go with a reservation?
+    pub fn is_reserved(&self) -> bool {
+        self.service.is_some_and(insignia::Service::is_reserved)
     }
 
     /// Does it carry nothing but an announcement?
@@ -292,7 +316,8 @@ impl Packet {
             | Payload::Datagram(flow, _)
             | Payload::Adp(flow, ..)
             | Payload::Psp(flow, _)
-            | Payload::Rtcp(flow, _) => Some(flow),
+            | Payload::Rtcp(flow, _)
+            | Payload::Insignia(flow, _) => Some(flow),
             _ => None,
         }
     }
@@ -306,6 +331,7 @@ impl Packet {
             Payload::Adp(_, segment, _) => segment.name(),
             Payload::Psp(_, segment) => segment.name(),
             Payload::Rtcp(..) => "rtcp",
+            Payload::Insignia(..) => "qos-report",
             Payload::Aodv(message) => message.name(),
             Payload::Dsdv(_) => "update",
             Payload::Nothing if self.only_announces() => "shares",

@@ -45,6 +45,8 @@ pub(crate) fn flow(src: u32, dst: u32, start_s: f64, kind: FlowKind) -> Flow {
         throttle_bps: None,
         alone_bps: None,
         oracle_bps: None,
+        reserve_bps: None,
+        reserve_min_bps: None,
         kind,
     }
 }

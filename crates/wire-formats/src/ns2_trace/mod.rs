@@ -314,7 +314,8 @@ impl Run {
                 (to, from)
             }
             Payload::Adp(_, manetlab_core::wire::adp::Segment::Ack { .. }, _)
-            | Payload::Rtcp(_, manetlab_core::wire::rtp::Rtcp::Receiver(_)) => (to, from),
+            | Payload::Rtcp(_, manetlab_core::wire::rtp::Rtcp::Receiver(_))
+            | Payload::Insignia(..) => (to, from),
             _ => (from, to),
         }
     }

@@ -4,8 +4,24 @@ use super::*;
 
 /// All measures of flows, by the kinds of flows that have them.
 pub const FLOWS: &[Group] = &[
-    TCP, CONNECTION, PROGRESS, SPURIOUS, SPLIT, GUESSES, CBR, MESSAGE, VIDEO, VOICE, RTP, TIMELY, WEB, COST,
-    PATH, ROUTE, RATES,
+    TCP,
+    CONNECTION,
+    PROGRESS,
+    SPURIOUS,
+    SPLIT,
+    GUESSES,
+    CBR,
+    MESSAGE,
+    VIDEO,
+    VOICE,
+    RTP,
+    TIMELY,
+    WEB,
+    COST,
+    PATH,
+    ROUTE,
+    RATES,
+    RESERVATION,
 ];
 
 const EQ2_GOODPUT: Measure =
@@ -286,5 +302,18 @@ const RATES: Group = Group {
         measure("throttle_unknown_share", "share of time without a learned rate", PERCENT, Lower)
             .optional()
             .detail(),
+    ],
+};
+
+const RESERVATION: Group = Group {
+    title: "Reservation",
+    flows: &[],
+    needs: "insignia.mode on, and a flow with reserve_bps",
+    measures: &[
+        measure("reserved_fraction", "share of packets with a reservation", PERCENT, Higher).optional(),
+        measure("reserved_max_share", "share of time with all it wants", PERCENT, Higher),
+        measure("reserved_min_share", "share of time with the least alone", PERCENT, Neither),
+        measure("restorations", "restorations of its reservation", COUNT, Neither).detail(),
+        measure("restoration_mean_s", "mean time to a restoration", TIME, Lower).optional().detail(),
     ],
 };

@@ -8,9 +8,10 @@ use super::*;
 use crate::observe::{
     CachedRouteTotals, CbrMeasures, ConnectionMeasures, ConnectionTotals, EnergyTotals, FlowCost,
     FlowMeasures, FlowResult, GuessMeasures, GuessTotals, HoldTotals, MessageMeasures, MessageTotals,
-    ProgressMeasures, ProgressTotals, RateMeasures, RouteMeasures, RtpMeasures, RunTotals, ShareTotals,
-    SplitMeasures, SplitTotals, SpuriousMeasures, SpuriousTotals, TcpMeasures, TimelinessMeasures,
-    TimelinessTotals, Totals, VideoMeasures, VoiceMeasures, VoiceTotals, WebMeasures, WebTotals,
+    ProgressMeasures, ProgressTotals, RateMeasures, ReservationMeasures, ReservationTotals, RouteMeasures,
+    RtpMeasures, RunTotals, ShareTotals, SplitMeasures, SplitTotals, SpuriousMeasures, SpuriousTotals,
+    TcpMeasures, TimelinessMeasures, TimelinessTotals, Totals, VideoMeasures, VoiceMeasures, VoiceTotals,
+    WebMeasures, WebTotals,
 };
 use crate::topology::PathMeasures;
 
@@ -44,6 +45,7 @@ fn all_totals() -> RunTotals {
         guesses: Some(GuessTotals::default()),
         timeliness: Some(TimelinessTotals::default()),
         shares: Some(ShareTotals::default()),
+        reservations: Some(ReservationTotals::default()),
         energy: Some(EnergyTotals::default()),
         ..RunTotals::default()
     }
@@ -68,6 +70,7 @@ fn flow(kind: &str, measures: FlowMeasures) -> (String, BTreeSet<String>) {
         path: Some(PathMeasures::default()),
         route: Some(RouteMeasures::default()),
         rates: Some(RateMeasures::default()),
+        reservation: Some(ReservationMeasures::default()),
     };
     let measured = names(&flow).into_iter().filter(|name| !GIVEN.contains(&name.as_str())).collect();
     (kind.to_owned(), measured)
@@ -172,7 +175,8 @@ fn the_direction_of_every_total_is_as_listed() {
              voice_satisfied_fraction voice_r_mean voice_mos_mean datagram_in_time_fraction
              web_sessions_finished web_cycles_completed web_delivered_bytes web_throughput_bps
              web_combined_throughput_bps cbr_both_up_delivery_fraction
-             energy_first_death_s energy_half_dead_s"
+             energy_first_death_s energy_half_dead_s
+             reserved_fraction reserved_max_share"
         )
     );
     assert_eq!(
@@ -192,7 +196,7 @@ fn the_direction_of_every_total_is_as_listed() {
              normalised_routing_load normalised_routing_bytes
              frames_per_delivered_packet frame_bytes_per_delivered_byte
              mac_packets_per_delivered mac_bytes_per_delivered_byte rebroadcasts_per_delivered_packet
-             throttle_error_mean throttle_error_max"
+             throttle_error_mean throttle_error_max restoration_mean_s"
         )
     );
     assert_eq!(
@@ -206,7 +210,7 @@ fn the_direction_of_every_total_is_as_listed() {
              routes_taken invalid_routes stale_routes invalid_routes_with_probes
              holds holds_answered holds_timed_out hold_time_s hold_time_mean_s hold_time_max_s
              probes_sent probes_answered probe_first_answer_mean_s
-             announcements announcements_alone announcement_bytes"
+             announcements announcements_alone announcement_bytes reserved_min_share restorations"
         )
     );
 }

@@ -26,6 +26,7 @@ pub const TOTALS: &[Group] = &[
     CACHES,
     HOLDS,
     ANNOUNCEMENTS,
+    RESERVATIONS,
 ];
 
 const TCP: Group = Group {
@@ -370,5 +371,18 @@ const ANNOUNCEMENTS: Group = Group {
         measure("announcement_bytes", "length of announcements", KILOBYTES, Neither),
         measure("throttle_error_mean", "mean error of the learned rates", RELATIVE_ERROR, Lower).optional(),
         measure("throttle_error_max", "largest error of a learned rate", RELATIVE_ERROR, Lower).optional(),
+    ],
+};
+
+const RESERVATIONS: Group = Group {
+    title: "Reservations",
+    flows: &[],
+    needs: "insignia.mode on",
+    measures: &[
+        measure("reserved_fraction", "packets with a reservation", PERCENT, Higher).optional(),
+        measure("reserved_max_share", "time with all that is wanted", PERCENT, Higher).optional(),
+        measure("reserved_min_share", "time with the least alone", PERCENT, Neither).optional(),
+        measure("restorations", "restorations of reservations", COUNT, Neither),
+        measure("restoration_mean_s", "mean time to a restoration", TIME, Lower).optional(),
     ],
 };

@@ -238,6 +238,7 @@ impl Dsr {
 
     /// The packet with the errors that are left for others, to the one whom the newest of them is for; the
     /// packet as it was if none is left.
+    #[expect(clippy::result_large_err, reason = "it is the packet that comes back, and no error")]
     pub(super) fn inner_error(
         &mut self,
         now: Time,

@@ -52,6 +52,7 @@ pub(crate) fn data(uid: u64, src: u32, dst: u32, hops: u8) -> Packet {
         ecn: Ecn::NotEct,
         routing_header: None,
         announcement: None,
+        service: None,
     }
 }
 
