@@ -1,8 +1,8 @@
 //! INSIGNIA: reservations that packets ask for and refresh on their way (Lee, Ahn, Zhang and Campbell,
 //! *INSIGNIA: An IP-Based Quality of Service Framework for Mobile Ad Hoc Networks*, 2000;
 //! draft-ietf-manet-insignia-01; Lee, Ahn and Campbell, *Improving UDP and TCP Performance in Mobile Ad Hoc
-//! Networks with INSIGNIA*, 2001). Of these only the abstracts could be read: the page of the model says what
-//! is from memory and what is assumed.
+//! Networks with INSIGNIA*, 2001). Only the abstracts of the first two could be read: the page of the model
+//! says what is from memory and what is assumed.
 //!
 //! **Implemented.** The IP option with service mode, payload type, bandwidth indicator and the two rates; hop
 //! by hop admission by the sum of what is reserved and by the interface queue; MAX, else MIN, else best
