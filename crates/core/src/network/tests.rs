@@ -85,21 +85,26 @@ fn no_packet_overtakes_those_in_the_interface_queue() {
     assert!(network.channel.macs[0].in_hand().is_none());
 }
 
+/// Lets node 0 broadcast, up to the moment at which the frame's first bit leaves; returns its transmission.
+fn put_on_air(network: &mut Network<'_>) -> u32 {
+    network.enqueue(0, broadcast(1));
+    loop {
+        let (time, slot) = network.clock.agenda.pop().expect("the MAC contends");
+        network.clock.now = time;
+        match network.targets[slot.0 as usize] {
+            Target::Air(id) => return id,
+            target => network.fire(target),
+        }
+    }
+}
+
 /// A first bit that is due at the same time as something else leaves the order to the event queue, where the
 /// order of slots decides: here the warm-up ends first.
 #[test]
 fn what_is_due_with_a_first_bit_keeps_its_place_before_it() {
     let scenario = pair();
     let mut network = Network::new(&scenario, Options::default(), None, None);
-    network.enqueue(0, broadcast(1));
-    let id = loop {
-        let (time, slot) = network.clock.agenda.pop().expect("the MAC contends");
-        network.clock.now = time;
-        match network.targets[slot.0 as usize] {
-            Target::Air(id) => break id,
-            target => network.fire(target),
-        }
-    };
+    let id = put_on_air(&mut network);
     let start = network.clock.now;
     let due = start + Span(Propagation::delay_ns(100.0 * 100.0).into());
     network.clock.agenda.set(Slot(0), due);
@@ -125,15 +130,7 @@ fn what_is_due_with_a_first_bit_keeps_its_place_before_it() {
 fn a_first_bit_waits_for_who_wants_to_look_before_it() {
     let scenario = pair();
     let mut network = Network::new(&scenario, Options::default(), None, None);
-    network.enqueue(0, broadcast(1));
-    let id = loop {
-        let (time, slot) = network.clock.agenda.pop().expect("the MAC contends");
-        network.clock.now = time;
-        match network.targets[slot.0 as usize] {
-            Target::Air(id) => break id,
-            target => network.fire(target),
-        }
-    };
+    let id = put_on_air(&mut network);
     let due = network.clock.now + Span(Propagation::delay_ns(100.0 * 100.0).into());
     network.clock.set_pause(Time(due.0 - 1));
     network.continue_transmission(id);
