@@ -21,6 +21,7 @@ from manetlab.cautions import (
     speeds,
     standing,
     unconverged,
+    unreserved,
 )
 from tests.conftest import Cli
 
@@ -338,3 +339,16 @@ def test_the_time_to_live_of_data_is_obeyed_by_every_protocol() -> None:
                 }
             )
             assert (run(built).totals["cbr_received"] > 0) == is_delivered, (routing, ttl)
+
+
+def test_reservations_that_nobody_makes_or_asks_for_are_named() -> None:
+    asks = {"reserve_bps": 60e3}
+    on = {"insignia": {"mode": "on"}}
+    plain, asking = cbr(0, 1, 1.0), cbr(0, 2, 1.0, **asks)
+    assert unreserved(resolved([plain, plain])) is None
+    assert unreserved(resolved([plain, asking], **on)) is None
+    assert unreserved(resolved([plain, asking])) == (
+        "flow 1 asks for a reservation (reserve_bps), and nodes make none: set insignia.mode to on"
+    )
+    assert (unreserved(resolved([asking] * 6)) or "").startswith("flows 0, 1, 2, 3 and others ask")
+    assert (unreserved(resolved([plain], **on)) or "").startswith("no flow has reserve_bps")

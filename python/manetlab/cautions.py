@@ -1,9 +1,9 @@
 """What may make a run an artefact of its set-up, deduced from the scenario before it is run.
 
 Flows in lockstep, sources hidden from each other whose phases stay as they are, proactive protocols that have
-not converged, AODV whose answers do not arrive, fair rates along paths that are not there, movement that ends
-long before the run, degrees in place of metres, milliseconds in place of seconds; and what was understood of
-files otherwise than it may be meant.
+not converged, AODV whose answers do not arrive, fair rates along paths that are not there, reservations that
+nobody makes, movement that ends long before the run, degrees in place of metres, milliseconds in place of
+seconds; and what was understood of files otherwise than it may be meant.
 All of it follows from the resolved scenario, so that a check says it without a run and a run pays nothing for
 it.
 """
@@ -412,6 +412,21 @@ def absent_on_paths(resolved: Resolved) -> str | None:
     )
 
 
+def unreserved(resolved: Resolved) -> str | None:
+    """A sentence if flows ask for reservations that no node makes, or nodes make some that none asks for."""
+    is_on = resolved.params["insignia"]["mode"] == "on"
+    asking = [number for number, flow in enumerate(resolved.flows) if flow.get("reserve_bps") is not None]
+    if is_on and not asking:
+        return "no flow has reserve_bps: nothing is reserved, although insignia.mode is on"
+    if is_on or not asking:
+        return None
+    which = ", ".join(map(str, asking[:MOST_NAMED])) + (" and others" if len(asking) > MOST_NAMED else "")
+    flows, ask = ("flow", "asks") if len(asking) == 1 else ("flows", "ask")
+    return (
+        f"{flows} {which} {ask} for a reservation (reserve_bps), and nodes make none: set insignia.mode to on"
+    )
+
+
 CHECKS: Sequence[Callable[[Resolved], str | None]] = (
     lockstep,
     hidden_phases,
@@ -421,4 +436,5 @@ CHECKS: Sequence[Callable[[Resolved], str | None]] = (
     degrees,
     kept_replies,
     absent_on_paths,
+    unreserved,
 )

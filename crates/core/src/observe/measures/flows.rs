@@ -310,9 +310,9 @@ const RESERVATION: Group = Group {
     flows: &[],
     needs: "insignia.mode on, and a flow with reserve_bps",
     measures: &[
-        measure("reserved_fraction", "share of packets with a reservation", PERCENT, Higher).optional(),
-        measure("reserved_max_share", "share of time with all it wants", PERCENT, Higher),
-        measure("reserved_min_share", "share of time with the least alone", PERCENT, Neither),
+        measure("reserved_fraction", "delivered packets with a reservation", PERCENT, Higher).optional(),
+        measure("reserved_max_share", "time with the full reservation", PERCENT, Higher),
+        measure("reserved_min_share", "time with the minimum reservation", PERCENT, Neither),
         measure("restorations", "restorations of its reservation", COUNT, Neither).detail(),
         measure("restoration_mean_s", "mean time to a restoration", TIME, Lower).optional().detail(),
     ],

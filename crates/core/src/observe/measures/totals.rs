@@ -379,9 +379,9 @@ const RESERVATIONS: Group = Group {
     flows: &[],
     needs: "insignia.mode on",
     measures: &[
-        measure("reserved_fraction", "packets with a reservation", PERCENT, Higher).optional(),
-        measure("reserved_max_share", "time with all that is wanted", PERCENT, Higher).optional(),
-        measure("reserved_min_share", "time with the least alone", PERCENT, Neither).optional(),
+        measure("reserved_fraction", "delivered packets with a reservation", PERCENT, Higher).optional(),
+        measure("reserved_max_share", "time with the full reservation", PERCENT, Higher).optional(),
+        measure("reserved_min_share", "time with the minimum reservation", PERCENT, Neither).optional(),
         measure("restorations", "restorations of reservations", COUNT, Neither),
         measure("restoration_mean_s", "mean time to a restoration", TIME, Lower).optional(),
     ],
