@@ -858,8 +858,9 @@ def _fit(changes: dict[str, Fields], values: Params, has_rates: bool) -> float:
             change("mac", name, rate_bps)
     if values["tcp"]["spurious"] == "eifel" and not values["tcp"]["timestamps"]:
         change("tcp", "timestamps", True)
-    if values["tcp"]["dsack"] and not values["tcp"]["sack"]:
-        change("tcp", "dsack", False)
+    for name in ("dsack", "smart"):
+        if values["tcp"][name] and not values["tcp"]["sack"]:
+            change("tcp", name, False)
     if values["tcp"]["loss_predictor"].startswith("coherence") and not values["tcp"]["ecn"]:
         change("tcp", "ecn", True)
     if values["tcp"]["loss_predictor"] == "coherence-receiver" and values["tcp"]["dupack_delay_s"] == 0.0:

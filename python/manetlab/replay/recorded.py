@@ -26,6 +26,7 @@ SENDERS = {
     "tahoe": "Tahoe",
     "newreno": "NewReno",
     "sack": "SACK",
+    "smart": "SMART",
     "vegas": "Vegas",
     "cubic": "CUBIC",
     "reno-f": "Reno-F",

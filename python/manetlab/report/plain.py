@@ -38,6 +38,7 @@ NAMES = {
         "zrp",
         "cedar",
         "sack",
+        "smart",
         "cubic",
     )
 }

@@ -294,7 +294,7 @@ impl Scenario {
         })
     }
 
-    /// Eifel looks at time stamps, coherence at marks, and D-SACK is a form of SACK.
+    /// Eifel looks at time stamps, coherence at marks, and D-SACK and SMART are forms of SACK.
     fn check_tcp(&self) -> Result<(), ScenarioError> {
         let tcp = &self.params.tcp;
         let predictor = tcp.loss_predictor;
@@ -307,6 +307,8 @@ impl Scenario {
             ("tcp.spurious", "eifel", "tcp.timestamps = true with it, or \"f-rto\", which needs none")
         } else if tcp.dsack && !tcp.sack {
             ("tcp.dsack", "true", "tcp.sack = true with it")
+        } else if tcp.smart && !tcp.sack {
+            ("tcp.smart", "true", "tcp.sack = true with it, as --tcp smart has it")
         } else if let Some(name) = coheres.filter(|_| !tcp.ecn) {
             ("tcp.loss_predictor", name, "tcp.ecn = true with it, as it looks at marks")
         } else if predictor == LossPredictor::CoherenceReceiver && tcp.dupack_delay_s == 0.0 {
@@ -433,6 +435,7 @@ mod tests {
         assert!(reserve(Some(1e4), Some(2e4)).starts_with("flows[0].reserve_min_bps: found 20000 bit/s"));
         assert!(reserve(None, Some(2e4)).ends_with("wanted reserve_bps with it"));
         assert!(complaint(|s| s.params.tcp.dsack = true).starts_with("tcp.dsack: found true"));
+        assert!(complaint(|s| s.params.tcp.smart = true).starts_with("tcp.smart: found true"));
         let eifel = |s: &mut Scenario| s.params.tcp.spurious = SpuriousDetection::Eifel;
         assert!(complaint(eifel).starts_with("tcp.spurious: found eifel, wanted tcp.timestamps"));
         let coheres = |s: &mut Scenario| s.params.tcp.loss_predictor = LossPredictor::CoherenceSender;

@@ -17,18 +17,20 @@
 //! | `route_failure/` | what a sender knows of routes: a contract, and ELFN, TCP-F, TCP-BuS, ATCP and others behind it |
 //! | `loss_predictor/` | why segments were lost, as sender or receiver guess it |
 //! | `rto.rs` | round-trip estimate, retransmission timeout, back-off policy |
-//! | `scoreboard.rs` | what SACK blocks have told, and what RFC 6675 concludes from it |
+//! | `scoreboard.rs` | what SACK blocks have told, and what RFC 6675 or SMART concludes from it |
+//! | `order.rs` | in which order segments were sent last, for SMART |
 //! | `backlog.rs` | what the application has handed over, cut into segments |
 //! | `foresight.rs` | when the receiver of Freeze-TCP will be cut off, by the power of what it hears |
 //! | `receiver.rs` | reassembly, the window, acknowledgements now or later, SACK blocks, time stamps |
 //!
-//! What is implemented and what is not is in docs/models/tcp.md, which also numbers the deviations, 1 to 50,
+//! What is implemented and what is not is in docs/models/tcp.md, which also numbers the deviations, 1 to 53,
 //! each with its clause.
 
 mod backlog;
 mod congestion;
 mod foresight;
 mod loss_predictor;
+mod order;
 mod params;
 mod receiver;
 mod route_failure;

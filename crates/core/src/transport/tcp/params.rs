@@ -146,6 +146,8 @@ choices! {
         NewReno = "newreno",
         /// SACK.
         Sack = "sack",
+        /// SMART.
+        Smart = "smart",
         /// Vegas.
         Vegas = "vegas",
         /// CUBIC.
@@ -345,6 +347,9 @@ params! {
         timestamp_bytes: u32 = 12, "byte", "RFC 7323 appendix A", [0.0, 40.0];
         /// Selective acknowledgements at the receiver, and pipe-based recovery in a sender other than Tahoe.
         sack: bool = false, "", "RFC 2018, RFC 6675";
+        /// With SACK: do ACKs name the segment that caused them in place of blocks, and is a gap a loss at
+        /// once?
+        smart: bool = false, "", "Keshav and Morgan 1997 (from memory)";
         /// With SACK: does the receiver report a segment that arrives again, in an ACK at once?
         dsack: bool = false, "", "RFC 2883 §4; ns-2 generateDSacks_ (no)";
 
@@ -420,6 +425,7 @@ senders! {
     every {
         variant: TcpVariant::Reno,
         sack: false,
+        smart: false,
         partial_ack_recovery: false,
         rto_policy: RtoPolicy::Exponential,
         hold_down: false,
@@ -431,6 +437,7 @@ senders! {
     "tahoe" { variant: TcpVariant::Tahoe }
     "newreno" { partial_ack_recovery: true }
     "sack" { sack: true }
+    "smart" { sack: true, smart: true }
     "vegas" { variant: TcpVariant::Vegas }
     "cubic" { variant: TcpVariant::Cubic, sack: true }
     "fixed-rto" { rto_policy: RtoPolicy::Fixed }

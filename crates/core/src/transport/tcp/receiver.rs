@@ -65,8 +65,8 @@ pub struct Receiver {
     coherence: Option<Coherence>,
     /// Duplicate ACKs due since `next` has last moved, those that are withheld among them.
     duplicates: u32,
-    /// When the withheld ones go out, in order.
-    withheld: VecDeque<Time>,
+    /// When the withheld ones go out, in order, and the segments that caused them.
+    withheld: VecDeque<(Time, u32)>,
     /// The segment that the next ACK reports as a duplicate (RFC 2883).
     repeated: Option<u32>,
     /// Segments in order whose ACK is delayed.
@@ -235,8 +235,8 @@ impl Receiver {
                 return;
             }
         }
-        if has_moved || !self.withholds(now, out) {
-            self.acknowledge(out);
+        if has_moved || !self.withholds(now, number, out) {
+            self.answer(Some(number), out);
         }
     }
 
@@ -247,9 +247,8 @@ impl Receiver {
         self.foresee(now, out);
         let step = self.foresight.as_mut().map(|foresight| foresight.handle_timeout(now));
         self.carry_out(step, out);
-        while self.withheld.front().is_some_and(|&due| due <= now) {
-            self.withheld.pop_front();
-            self.acknowledge(out);
+        while let Some((_, cause)) = self.withheld.pop_front_if(|&mut (due, _)| due <= now) {
+            self.answer(Some(cause), out);
         }
         if now >= self.deadline || (self.is_closed && self.room() > 0) {
             self.acknowledge(out);
@@ -262,7 +261,7 @@ impl Receiver {
         let foreseen =
             self.breaks.front().map_or(Time::NEVER, |next| if self.warns { next.1 } else { next.0 });
         let reading = if self.is_closed { self.read_at } else { Time::NEVER };
-        let withheld = self.withheld.front().copied().unwrap_or(Time::NEVER);
+        let withheld = self.withheld.front().map_or(Time::NEVER, |&(due, _)| due);
         let greeting = self.foresight.as_ref().map_or(Time::NEVER, Foresight::next_timeout);
         self.deadline.min(reading).min(foreseen).min(withheld).min(greeting)
     }
@@ -430,7 +429,7 @@ impl Receiver {
 
     /// Is the ACK that is due now a duplicate that is held back while the link layer may repair the loss
     /// (Vaidya and others 2002; Liu and Jain 2001)?
-    fn withholds(&mut self, now: Time, out: &mut Vec<ReceiverOutput>) -> bool {
+    fn withholds(&mut self, now: Time, number: u32, out: &mut Vec<ReceiverOutput>) -> bool {
         if self.held.is_empty() || self.params.dupack_delay_s == 0.0 {
             return false;
         }
@@ -444,16 +443,30 @@ impl Receiver {
         if self.duplicates < self.params.dupack_threshold || is_congestion {
             return false;
         }
-        self.withheld.push_back(now + Span::from_secs(self.params.dupack_delay_s));
+        self.withheld.push_back((now + Span::from_secs(self.params.dupack_delay_s), number));
         true
     }
 
+    /// SMART's name of the segment that causes an ACK; none if the ACK acknowledges it anyway, or if it was
+    /// beyond the window.
+    fn named(&self, number: u32) -> Option<(u32, u32)> {
+        let place = number.checked_sub(self.next)? as usize;
+        self.held.get(place)?.map(|_| (number, number + 1))
+    }
+
     fn acknowledge(&mut self, out: &mut Vec<ReceiverOutput>) {
+        self.answer(None, out);
+    }
+
+    /// Acknowledges what has arrived; `cause` is the segment that causes the ACK, if one does.
+    fn answer(&mut self, cause: Option<u32>, out: &mut Vec<ReceiverOutput>) {
         self.unacknowledged = 0;
         self.deadline = Time::NEVER;
         let repeated = self.repeated.take().map(|number| (number, number + 1));
-        let blocks = repeated.into_iter().chain(self.ranges.iter().copied());
-        let sack: SackBlocks = blocks.take(SACK_BLOCKS_MAX).collect();
+        let sack: SackBlocks = match self.params.sack && self.params.smart {
+            true => repeated.into_iter().chain(cause.and_then(|number| self.named(number))).collect(),
+            false => repeated.into_iter().chain(self.ranges.iter().copied()).take(SACK_BLOCKS_MAX).collect(),
+        };
         let option = if sack.is_empty() { 0 } else { self.params.sack_option_bytes + 8 * sack.len() as u32 };
         let stamps = if self.params.timestamps { self.params.timestamp_bytes } else { 0 };
         let next = self.next;

@@ -99,7 +99,7 @@ impl Sender {
             backlog: Backlog::new(params.segment_bytes, params.connection_setup),
             window,
             rto: Rto::new(params, tick_phase),
-            scoreboard: Scoreboard::default(),
+            scoreboard: Scoreboard::new(params),
             params: params.clone(),
             una: 0,
             next: 0,
@@ -306,6 +306,7 @@ impl Sender {
             out.push(Output::Finished);
         }
         if !self.answer_first_ack(now, out) {
+            self.repair_gap(now, out);
             self.repair_overdue(now, out);
             self.transmit(now, out);
         }
@@ -460,6 +461,7 @@ impl Sender {
             self.scheme.handle_new_data();
         }
         self.timing.note(number - self.una, now, retransmission);
+        self.scoreboard.note_sent(number, self.sent_end);
         self.congestion.on_sent(now, number);
         let (cwr, ecn) = self.mark_fields(payload, retransmission);
         self.counters.segments_sent += 1;

@@ -160,9 +160,7 @@ impl Sender {
             Phase::Sack { .. } => self.transmit(now, out),
             Phase::Open | Phase::Fast if news => {
                 self.recovery.dupacks += 1;
-                let threshold = self.params.dupack_threshold;
-                let lost = self.recovery.dupacks >= threshold || self.scoreboard.is_lost(self.una, threshold);
-                if !lost {
+                if !self.scoreboard.tells_of_loss(self.una, self.recovery.dupacks) {
                     self.limited_transmit(now, out);
                 } else if self.may_fast_retransmit() {
                     self.fast_retransmit(now, out);
@@ -170,6 +168,17 @@ impl Sender {
                 }
             }
             Phase::Open | Phase::Fast => {}
+        }
+    }
+
+    // Keshav and Morgan 1997: a gap is a loss, also if the ACK that tells of it acknowledges new data, as one
+    // does that was delayed.
+    pub(super) fn repair_gap(&mut self, now: Time, out: &mut Vec<Output>) {
+        let is_open = self.recovery.phase == Phase::Open && self.recovery.is_fast && !self.is_held();
+        // After a timeout, what lies beyond `next` is sent again in any case.
+        let was_sent = self.una < self.next;
+        if is_open && was_sent && self.scoreboard.tells_of_gap(self.una) && self.may_fast_retransmit() {
+            self.fast_retransmit(now, out);
         }
     }
 
@@ -281,22 +290,18 @@ impl Sender {
 
     // RFC 6675 §5, step C.
     pub(super) fn transmit_into_pipe(&mut self, now: Time, mut rexmit_end: u32, out: &mut Vec<Output>) {
-        let threshold = self.params.dupack_threshold;
-        let mut pipe = self.scoreboard.pipe(self.una, self.sent_end, rexmit_end, threshold);
+        let mut pipe = self.scoreboard.pipe(self.una, self.sent_end, rexmit_end);
         let limit = self.send_limit(self.params.window);
         while self.window.cwnd - f64::from(pipe) >= 1.0 {
-            let hole = self.scoreboard.hole(rexmit_end.max(self.una));
-            let lost = hole.filter(|&number| self.scoreboard.is_lost(number, threshold));
-            let unsent = self.next < limit;
             // NextSeg rules 1, 2 and 3 in turn.
-            match (lost, unsent, hole) {
-                (Some(number), _, _) | (None, false, Some(number)) => {
-                    rexmit_end = number + 1;
+            match self.scoreboard.next_hole(self.una, rexmit_end) {
+                Some((number, is_lost)) if is_lost || self.next >= limit => {
+                    rexmit_end = rexmit_end.max(number + 1);
                     self.recovery.phase = Phase::Sack { rexmit_end };
                     self.send(now, number, out);
                 }
-                (None, true, _) => self.send_next(now, out),
-                (None, false, None) => return,
+                _ if self.next < limit => self.send_next(now, out),
+                _ => return,
             }
             pipe += 1;
         }

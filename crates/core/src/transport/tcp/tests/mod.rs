@@ -8,6 +8,7 @@ mod ns2;
 mod persist;
 mod predictors;
 mod route_failure;
+mod smart;
 mod spurious;
 mod timer;
 mod variants;
@@ -719,6 +720,7 @@ fn sender_names_mean_what_they_say() {
     assert_eq!(parts("tahoe"), (Tahoe, none, Exponential, false, false));
     assert_eq!(parts("newreno"), (Reno, partial, Exponential, false, false));
     assert_eq!(parts("sack"), (Reno, sack, Exponential, false, false));
+    assert_eq!(parts("smart"), (Reno, sack, Exponential, false, false));
     assert_eq!(parts("vegas"), (Vegas, none, Exponential, false, false));
     assert_eq!(parts("cubic"), (Cubic, sack, Exponential, false, false));
     assert_eq!(parts("fixed-rto"), (Reno, none, Fixed, false, false));
