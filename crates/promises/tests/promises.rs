@@ -28,6 +28,15 @@ fn every_parameter_set_keeps_its_promises() {
     assert_eq!(faults, Vec::<String>::new(), "what is not promised is stated in `terms`, with the reason");
 }
 
+/// Neighbours that answered every height of a block, and not only the last, never came to an end on these.
+#[test]
+fn reversals_of_tora_come_to_an_end_where_every_node_hears_of_a_partition_at_once() {
+    let tora = Subject::all().into_iter().find(|subject| subject.name() == "tora").expect("it is there");
+    let mut outcome = Outcome::default();
+    [120, 201].into_iter().for_each(|run| outcome.add(run, tell(&tora, run)));
+    assert_eq!(outcome.faults(&tora), Vec::<String>::new());
+}
+
 /// Fixed routes with something wrong.
 struct Faulty {
     routes: Box<dyn Routing>,

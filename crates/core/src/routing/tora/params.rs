@@ -12,6 +12,9 @@ params! {
         link_life_s: f64 = 3.0, "s", "ns-2.35, imep", [0.1, 1e5];
         /// Objects wait a time uniform below this for others to go with.
         object_wait_ms: f64 = 10.0, "ms", "ns-2.35, imep", [0.0, 1e4];
+        /// Of a node's heights for one destination only the last waits; the others, which neighbours
+        /// would answer one by one, are not told.
+        latest_heights: bool = true, "", "a decision of this model";
         /// HELLOs and ACKs wait at least this long for objects to go with.
         least_wait_ms: f64 = 150.0, "ms", "ns-2.35, imep", [0.0, 1e4];
         /// They wait a time uniform below this in addition.

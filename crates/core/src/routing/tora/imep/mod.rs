@@ -107,8 +107,13 @@ impl Imep {
         self.beacon_at = now + self.stream.span_below(Span::from_secs(self.params.beacon_interval_s));
     }
 
-    /// Queues an object for all neighbours.
+    /// Queues an object for all neighbours. A height takes the place of an older one that still waits.
     pub(super) fn send(&mut self, now: Time, object: Message) {
+        if self.params.latest_heights
+            && let Message::Upd { dst, .. } = object
+        {
+            self.objects.retain(|waiting| !matches!(waiting, Message::Upd { dst: of, .. } if *of == dst));
+        }
         self.objects.push(object);
         if self.objects_at == Time::NEVER {
             self.objects_at =

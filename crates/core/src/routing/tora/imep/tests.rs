@@ -3,6 +3,7 @@
 use super::*;
 use crate::kernel::{Purpose, Streams};
 use crate::routing::testbench::at;
+use crate::wire::tora::Height;
 
 const ME: NodeId = NodeId(1);
 
@@ -172,6 +173,33 @@ fn a_block_that_all_have_acknowledged_is_not_sent_again() {
     hear(&mut imep, 0.3, 3, &ack(1));
     let (sent, events) = run(&mut imep, 2.5);
     assert!(sent.iter().all(|(_, packet)| packet.block.is_none()) && events.is_empty());
+}
+
+#[test]
+fn of_heights_that_wait_only_the_last_for_a_destination_is_told_and_the_rest_keeps_its_order() {
+    let height = |dst, delta| {
+        let height = Height { delta, ..Height::zero(NodeId(dst)) };
+        Message::Upd { dst: NodeId(dst), height: Some(height) }
+    };
+    let clear = Message::Clr { dst: NodeId(7), tau: at(0.05), oid: ME };
+    let waiting = [
+        height(7, 1),
+        query(7),
+        height(8, 1),
+        clear,
+        height(7, 2),
+        Message::Upd { dst: NodeId(7), height: None },
+    ];
+    let sent = |latest_heights| {
+        let mut imep = linked(&[2]);
+        imep.params = Arc::new(ToraParams { latest_heights, ..ToraParams::default() });
+        waiting.iter().for_each(|object| imep.send(at(0.1), *object));
+        let (sent, _) = run(&mut imep, 0.11);
+        let blocks = sent.into_iter().filter_map(|(_, packet)| packet.block);
+        blocks.flat_map(|block| block.objects.to_vec()).collect::<Vec<Message>>()
+    };
+    assert_eq!(sent(false), waiting);
+    assert_eq!(sent(true), [waiting[1], waiting[2], waiting[3], waiting[5]]);
 }
 
 #[test]
