@@ -184,7 +184,7 @@ class _Drawing:
         if rng.random() < ENERGY_SHARE:
             fields["energy"] = self._energy()
         tcp = self.values["tcp"]
-        splits_web = tcp["base_station"] == "split" and "web" in _carriers(fields["traffic"])
+        splits_web = tcp["base_station"] in ("split", "m-tcp") and "web" in _carriers(fields["traffic"])
         has_oracle = tcp["route_failure"] == "freeze-tcp" and tcp["freeze_foresight"] == "oracle"
         knows_no_wires = self._measures_paths() or has_oracle or splits_web
         if self.routing == "static" and self.throttled == "off" and not knows_no_wires:

@@ -1,10 +1,11 @@
-//! Base stations that split connections, in whole runs.
+//! Base stations that split connections (I-TCP, M-TCP), in whole runs.
 
 #![expect(clippy::expect_used, reason = "a test may say what it takes for granted, its helpers too")]
 
 mod common;
 
-use manetlab_core::mobility::Trajectory;
+use manetlab_core::kernel::Time;
+use manetlab_core::mobility::{Presence, Trajectory};
 use manetlab_core::network::run;
 use manetlab_core::observe::{FlowMeasures, RunResult, TcpMeasures};
 use manetlab_core::scenario::{FlowKind, Scenario, WiredLink};
@@ -60,6 +61,12 @@ fn without_losses_the_slower_side_decides() {
         let wire_bps = 3e5 * 1460.0 / 1500.0;
         assert!((tcp(&slow).throughput_bps / wire_bps - 1.0).abs() < 0.02, "{wire_bps} {slow:?}");
     }
+    for rate_bps in [1e7, 3e5] {
+        let split = result(&transfer((0, 2), rate_bps, None, BaseStationMode::Split));
+        let supervised = result(&transfer((0, 2), rate_bps, None, BaseStationMode::MTcp));
+        let ratio = tcp(&supervised).throughput_bps / tcp(&split).throughput_bps;
+        assert!((ratio - 1.0).abs() < 0.02, "{split:?} {supervised:?}");
+    }
 }
 
 /// The radio's losses are repaired at the base station: a host on the wire never sends anything twice, and so
@@ -97,7 +104,7 @@ fn a_crash_loses_what_was_acknowledged() {
     let mut scenario = transfer((0, 2), 1e7, Some(60_000), BaseStationMode::Split);
     let whole = result(&scenario);
     let acked_s = tcp(&whole).completed_s.expect("the transfer ends");
-    scenario.movement[1].crashes = vec![manetlab_core::kernel::Time::from_secs(acked_s + 0.001)];
+    scenario.movement[1].crashes = vec![Time::from_secs(acked_s + 0.001)];
     let crashed = result(&scenario);
     assert_eq!(tcp(&crashed).completed_s, Some(acked_s));
     let (lost, _) = acked_undelivered(&crashed);
@@ -115,4 +122,56 @@ fn the_second_connection_may_have_another_sender() {
         tcp(&result(&scenario)).throughput_bps
     };
     assert!(with(SplitSender::Sack) > 1.1 * with(SplitSender::Tahoe));
+}
+
+/// The mobile is off for ten seconds. With M-TCP the host has no timeout, and data flow again a second after
+/// the mobile is back at the latest; nothing is acknowledged that has not arrived, where I-TCP's buffer is
+/// full at that time.
+#[test]
+fn a_disconnection_costs_a_supervised_host_its_time_alone() {
+    let interrupted = |mode| {
+        let mut scenario = transfer((0, 2), 1e7, None, mode);
+        let there =
+            |from_s, until_s| Presence { from: Time::from_secs(from_s), until: Time::from_secs(until_s) };
+        scenario.movement[2].present = vec![there(0.0, 20.0), there(30.0, 1000.0)];
+        result(&scenario)
+    };
+    let [whole, split, supervised] =
+        [BaseStationMode::None, BaseStationMode::Split, BaseStationMode::MTcp].map(interrupted);
+    let (price, ours) = (acked_undelivered(&split), acked_undelivered(&supervised));
+    assert!(price.1 > 50_000 && ours == (0, 0), "{price:?} {ours:?}");
+    let calm = tcp(&supervised);
+    assert_eq!((calm.timeouts, calm.fast_retransmits), (0, 0));
+    assert!(tcp(&whole).timeouts >= 3, "{whole:?}");
+    let gap_s = calm.longest_gap_s;
+    assert!((10.0..11.1).contains(&gap_s), "{gap_s}");
+    assert!(calm.delivered_bytes > tcp(&whole).delivered_bytes, "{supervised:?} {whole:?}");
+}
+
+/// The last segment waits for the release, and the source has all acknowledgements that the transfer needs.
+#[test]
+fn a_supervised_transfer_ends_when_the_last_segment_is_released() {
+    let completed_s = |release_s| {
+        let mut scenario = transfer((0, 2), 1e7, Some(300_000), BaseStationMode::MTcp);
+        scenario.params.tcp.m_tcp_release_s = release_s;
+        let ended = result(&scenario);
+        assert_eq!(tcp(&ended).delivered_bytes, 300_000);
+        tcp(&ended).completed_s.expect("the transfer ends")
+    };
+    let waits_s = completed_s(0.4) - completed_s(0.1);
+    assert!((waits_s - 0.3).abs() < 0.05, "{waits_s}");
+}
+
+/// Whatever the radio loses, M-TCP's acknowledgements keep their meaning. Flows from the mobile pass.
+#[test]
+fn losses_do_not_change_what_a_supervised_acknowledgement_means() {
+    let supervised = result(&lossy(transfer((0, 2), 1e7, None, BaseStationMode::MTcp)));
+    assert_eq!(acked_undelivered(&supervised), (0, 0));
+    let whole = result(&lossy(transfer((0, 2), 1e7, None, BaseStationMode::None)));
+    assert_eq!((tcp(&supervised).timeouts, tcp(&supervised).fast_retransmits), (0, 0));
+    assert!(tcp(&supervised).throughput_bps > tcp(&whole).throughput_bps, "{supervised:?} {whole:?}");
+    let upwards = |mode| result(&transfer((2, 0), 1e7, None, mode));
+    let (passing, none) = (upwards(BaseStationMode::MTcp), upwards(BaseStationMode::None));
+    assert_eq!(passing.flows[0].split, None);
+    assert_eq!(tcp(&passing), tcp(&none));
 }

@@ -206,7 +206,10 @@ impl Builder<'_> {
     fn connection(&self, params: &TcpParams) -> Connection {
         let tick = Span::from_micros(params.tick_ms * 1e3);
         let tick_phase = self.streams.stream(self.id.0, Purpose::Transport).span_below(tick);
-        let sender = Sender::new(params, tick_phase);
+        let sender = match self.scenario.is_supervised(self.id) {
+            true => Sender::new(&params.of_supervised(), tick_phase),
+            false => Sender::new(params, tick_phase),
+        };
         let is_split = self.scenario.is_split(self.id);
         let mut receiver = match is_split {
             true => Receiver::new(&params.of_second_connection()),

@@ -11,6 +11,15 @@ impl Scenario {
         !self.splitting_stations(&self.flows[flow.index()]).is_empty()
     }
 
+    /// Does a base station split this flow's connection, and acknowledge only what has arrived?
+    pub(crate) fn is_supervised(&self, flow: FlowId) -> bool {
+        self.supervises() && self.is_split(flow)
+    }
+
+    fn supervises(&self) -> bool {
+        self.params.tcp.base_station == BaseStationMode::MTcp
+    }
+
     /// The flows whose connections this node splits.
     pub(crate) fn splits_at(&self, node: NodeId) -> Splits {
         let mut splits = Splits::new();
@@ -19,13 +28,17 @@ impl Scenario {
             let Some(place) = stations.iter().position(|&station| station == node) else { continue };
             let params = flow.tcp(self.params.tcp.clone());
             let towards_source = if place == 0 { params.clone() } else { params.of_second_connection() };
+            let receiver = match self.supervises() {
+                true => towards_source.of_supervisor(),
+                false => towards_source.of_relay(),
+            };
             splits.insert(
                 FlowId(id),
                 SplitFlow {
                     src: NodeId(flow.src),
                     dst: NodeId(flow.dst),
                     ttl: self.params.network.data_ttl as u8,
-                    receiver: towards_source.of_relay(),
+                    receiver,
                     sender: params.of_second_connection(),
                 },
             );
@@ -34,10 +47,11 @@ impl Scenario {
     }
 
     /// The base stations on the way of a flow that split its connection, from its source on: those with a
-    /// wire to one of its ends and not to both. ACKs must come back by them.
+    /// wire to one of its ends, for M-TCP to its source, and not to both. ACKs must come back by them.
     fn splitting_stations(&self, flow: &Flow) -> Vec<NodeId> {
         let is_tcp = !flow.has_datagrams() && !matches!(flow.kind, FlowKind::Web { .. });
-        if self.params.tcp.base_station != BaseStationMode::Split || self.wired.is_empty() || !is_tcp {
+        let splits = matches!(self.params.tcp.base_station, BaseStationMode::Split | BaseStationMode::MTcp);
+        if !splits || self.wired.is_empty() || !is_tcp {
             return Vec::new();
         }
         let joins = |a: NodeId, b: u32| {
@@ -49,7 +63,10 @@ impl Scenario {
             std::iter::successors(next(&NodeId(from)), next).take_while(|node| node.0 != to).collect()
         };
         let back = between(flow.dst, flow.src);
-        let splits = |node: &NodeId| joins(*node, flow.src) != joins(*node, flow.dst) && back.contains(node);
-        between(flow.src, flow.dst).into_iter().filter(splits).collect()
+        let is_between = |node: &NodeId| {
+            let (joins_src, joins_dst) = (joins(*node, flow.src), joins(*node, flow.dst));
+            joins_src != joins_dst && (joins_src || !self.supervises()) && back.contains(node)
+        };
+        between(flow.src, flow.dst).into_iter().filter(is_between).collect()
     }
 }

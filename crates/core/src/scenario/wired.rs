@@ -54,10 +54,16 @@ impl Scenario {
             return wrong("routing", format!("{:?}", self.routing).to_lowercase(), wanted);
         }
         let is_web = |flow: &Flow| matches!(flow.kind, FlowKind::Web { .. });
-        if self.params.tcp.base_station == BaseStationMode::Split && self.flows.iter().any(is_web) {
+        let has_web = self.flows.iter().any(is_web);
+        if self.params.tcp.base_station == BaseStationMode::Split && has_web {
             let wanted = "another for Web sessions: their connections close at the end that has all \
                           acknowledgements, while a base station still has data for the other";
             return wrong("tcp.base_station", "split".to_owned(), wanted);
+        }
+        if self.params.tcp.base_station == BaseStationMode::MTcp && has_web {
+            let wanted = "another for Web sessions, which have many connections: a base station of M-TCP \
+                          supervises one a flow";
+            return wrong("tcp.base_station", "m-tcp".to_owned(), wanted);
         }
         if self.params.throttle.mode != ThrottleMode::Off {
             let wanted = "off, as there are wired links: fair shares are those of the radio";
@@ -157,10 +163,13 @@ mod tests {
         assert_eq!(hears.check(), Ok(()));
         let measured = with(|s| s.params.network.measure_path_hops = true);
         assert!(measured.starts_with("network.measure_path_hops: found true"), "{measured}");
-        let web = with(|s| {
-            s.params.tcp.base_station = BaseStationMode::Split;
-            s.flows[0].kind = FlowKind::Web { cycles: Vec::new() };
-        });
-        assert!(web.starts_with("tcp.base_station: found split, wanted another for Web"), "{web}");
+        for (mode, name) in [(BaseStationMode::Split, "split"), (BaseStationMode::MTcp, "m-tcp")] {
+            let web = with(|s| {
+                s.params.tcp.base_station = mode;
+                s.flows[0].kind = FlowKind::Web { cycles: Vec::new() };
+            });
+            let wanted = format!("tcp.base_station: found {name}, wanted another for Web");
+            assert!(web.starts_with(&wanted), "{web}");
+        }
     }
 }

@@ -16,7 +16,9 @@ mod around;
 mod base_station;
 mod density;
 mod insignia;
+mod m_tcp;
 mod params;
+mod relay;
 mod split;
 mod tcp_bus;
 #[cfg(test)]
@@ -36,9 +38,10 @@ pub use insignia::{Asking, Insignia};
 pub use params::{Adaptation, InsigniaMode, InsigniaParams, Sharing, ThrottleMode, ThrottleParams};
 pub use throttle::{OwnFlow, Rates, Throttle, ThrottleAction};
 
-pub use split::{SplitFlow, Splits};
+pub use relay::{SplitFlow, Splits};
 
 use base_station::BaseStation;
+use m_tcp::Supervisory;
 use split::Split;
 use tcp_bus::TcpBus;
 
@@ -143,7 +146,7 @@ pub trait Interceptor: Send {
 pub struct Wires {
     /// Who is at the other ends of its wires.
     pub hosts: Vec<NodeId>,
-    /// The flows that it splits, if base stations do.
+    /// The flows of whose connections it makes two, if base stations do.
     pub splits: Splits,
 }
 
@@ -154,6 +157,7 @@ pub fn interceptor(node: NodeId, params: &TcpParams, wires: Option<Wires>) -> Op
     match (wires, params.base_station) {
         (None, _) | (_, BaseStationMode::None) => {}
         (Some(wires), BaseStationMode::Split) => return Some(Box::new(Split::new(wires.splits))),
+        (Some(wires), BaseStationMode::MTcp) => return Some(Box::new(Supervisory::new(wires.splits))),
         (Some(wires), mode) => return Some(Box::new(BaseStation::new(mode, wires.hosts))),
     }
     let has_part = params.route_failure == RouteFailureScheme::TcpBus && params.bus_buffer_packets > 0;

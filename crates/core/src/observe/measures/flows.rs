@@ -81,7 +81,7 @@ const SPURIOUS: Group = Group {
 const SPLIT: Group = Group {
     title: "Acknowledged by a base station",
     flows: &["tcp"],
-    needs: "tcp.base_station = split",
+    needs: "tcp.base_station = split or m-tcp",
     measures: &[
         measure("acked_undelivered_bytes", "acknowledged, never delivered", BYTES, Lower),
         measure("acked_undelivered_max_bytes", "most acknowledged and not delivered", BYTES, Lower).detail(),

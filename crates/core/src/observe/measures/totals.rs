@@ -78,7 +78,7 @@ const SPURIOUS: Group = Group {
 const SPLIT: Group = Group {
     title: "Acknowledged by base stations",
     flows: &["tcp"],
-    needs: "tcp.base_station = split",
+    needs: "tcp.base_station = split or m-tcp",
     measures: &[
         measure("tcp_acked_undelivered_bytes", "TCP payload acknowledged, never delivered", BYTES, Lower),
         measure(

@@ -130,6 +130,8 @@ choices! {
         Snoop = "snoop",
         /// It ends the connection, and has one of its own to the other end (I-TCP).
         Split = "split",
+        /// The same, but it acknowledges only what has arrived at the other end (M-TCP).
+        MTcp = "m-tcp",
     }
 }
 
@@ -286,13 +288,20 @@ params! {
         dupack_delay_s: f64 = 0.0, "s", "Vaidya and others 2002 (no value known)", [0.0, 100.0];
         /// What a node with a wired link does about segments of TCP that the radio behind it loses.
         base_station: BaseStationMode = BaseStationMode::None, "", "Balakrishnan and others 1997 §III";
-        /// I-TCP: the sender of the base station's own connection to the other end.
+        /// I-TCP, M-TCP: the sender of the base station's own connection to the other end.
         split_sender: SplitSender = SplitSender::Same, "", "Bakre and Badrinath 1995 (one made for the radio; no value known)";
-        /// I-TCP: the minimum RTO of that sender; zero: `rto_min_s`.
+        /// I-TCP, M-TCP: the minimum RTO of that sender; zero: `rto_min_s`.
         split_rto_min_s: f64 = 0.0, "s", "decision: the same at both sides", [0.0, 1e5];
-        /// I-TCP: the bytes of each connection for which a base station has room, in whole segments. The
-        /// window that it offers is what of them is free.
+        /// I-TCP, M-TCP: the bytes of each connection for which a base station has room, in whole segments.
+        /// The window that it offers is what of them is free.
         split_buffer_bytes: u32 = 65_536, "byte", "Bakre and Badrinath 1995 (no value known)", [1.0, 1e9];
+        /// M-TCP: how long the base station hears no ACK from the other end, to which something is on its
+        /// way, before it takes it to be cut off.
+        m_tcp_silence_s: f64 = 0.5, "s", "Brown and Singh 1997 (no value known); decision: half the minimum RTO", [0.001, 1e5];
+        /// M-TCP: the interval at which it then polls the other end.
+        m_tcp_poll_s: f64 = 0.5, "s", "decision: as the silence", [0.001, 1e5];
+        /// M-TCP: how long the base station keeps the ACK of the last segment if no other follows.
+        m_tcp_release_s: f64 = 0.1, "s", "decision: as a delayed ACK (RFC 1122 §4.2.3.2: at most 0.5)", [0.0, 0.5];
         /// Bansal and Barua's α: the minimum moderated timeout.
         moderated_rto_min_s: f64 = 0.5, "s", "Bansal and Barua 2003 (no value)", [0.001, 1e5];
         /// Bansal and Barua's β: the maximum moderated timeout.
@@ -551,7 +560,8 @@ impl TcpParams {
         }
     }
 
-    /// Those of the connection that a base station opens to the other end of one that it has ended (I-TCP).
+    /// Those of the connection that a base station opens to the other end of one that it has ended (I-TCP,
+    /// M-TCP).
     /// It has no part in what the source does about route failures.
     pub fn of_second_connection(&self) -> TcpParams {
         let mut second = self.clone();
@@ -564,11 +574,27 @@ impl TcpParams {
         TcpParams { route_failure: RouteFailureScheme::None, ..second }
     }
 
-    /// Those of the end of a connection at a base station (I-TCP): nobody reads there but the base station's
-    /// other connection, and the window is its buffer.
+    /// Those of the end of a connection at a base station (I-TCP, M-TCP): nobody reads there but the base
+    /// station's other connection, and the window is its buffer.
     pub fn of_relay(&self) -> TcpParams {
         let window = (self.split_buffer_bytes / self.segment_bytes).clamp(1, u16::MAX.into());
         TcpParams { window, read_bps: 0.0, route_failure: RouteFailureScheme::None, ..self.clone() }
+    }
+
+    /// Those of the same end where the base station decides when it acknowledges (M-TCP). It reports no
+    /// duplicates: what it has acknowledged does not tell the source what it has.
+    pub fn of_supervisor(&self) -> TcpParams {
+        TcpParams { delayed_ack: false, dupack_delay_s: 0.0, dsack: false, ..self.of_relay() }
+    }
+
+    /// Those of the source of a connection whose base station may close the window while data is outstanding
+    /// (M-TCP): then its timers stand still, as those of 4.4BSD do, unless it has a scheme of its own.
+    pub fn of_supervised(&self) -> TcpParams {
+        let route_failure = match self.route_failure {
+            RouteFailureScheme::None => RouteFailureScheme::Freeze,
+            own => own,
+        };
+        TcpParams { route_failure, ..self.clone() }
     }
 
     /// Makes this the sender that users call `name` ([`SENDERS`]). Returns false, and changes nothing, if

@@ -179,6 +179,21 @@ impl Receiver {
         }
     }
 
+    /// The number of the next segment in order.
+    pub fn next_number(&self) -> u32 {
+        self.next
+    }
+
+    /// The number of the first segment that the relay has not passed on; that of the next one if it has all.
+    pub fn first_unread(&self) -> u32 {
+        self.next - self.unread.len() as u32
+    }
+
+    /// Is a segment missing before one that has arrived?
+    pub fn has_gap(&self) -> bool {
+        !self.held.is_empty()
+    }
+
     /// Payload bytes in order that are not read.
     #[cfg(test)]
     pub(crate) fn unread_bytes(&self) -> u64 {
@@ -359,8 +374,8 @@ impl Receiver {
         true
     }
 
-    /// Segments from `next` on for which there is room.
-    fn room(&self) -> u32 {
+    /// Segments from the next in order on for which there is room.
+    pub fn room(&self) -> u32 {
         self.params.window.saturating_sub(self.unread.len() as u32)
     }
 
@@ -459,7 +474,7 @@ impl Receiver {
     }
 
     /// Acknowledges what has arrived; `cause` is the segment that causes the ACK, if one does.
-    fn answer(&mut self, cause: Option<u32>, out: &mut Vec<ReceiverOutput>) {
+    pub fn answer(&mut self, cause: Option<u32>, out: &mut Vec<ReceiverOutput>) {
         self.unacknowledged = 0;
         self.deadline = Time::NEVER;
         let repeated = self.repeated.take().map(|number| (number, number + 1));

@@ -13,6 +13,7 @@
 //! | Bansal and Barua 2003 | two timeouts without any ACK | a probe at the moderated timeout | any ACK |
 //! | Freeze-TCP (Goff and others 2000) | the receiver, which closes its window | probes, ever rarer | an ACK with an open window |
 //! | TCP-DOOR (Wang and Zhang 2002) | segments or ACKs out of order | no reduction for T1 | T1 |
+//! | M-TCP's base station (Brown and Singh 1997) | being told | a probe at a constant interval | being told |
 //! | ELN (Balakrishnan and others 1997) | not at all: a base station tells of losses | no reduction | an ACK without the sign |
 //!
 //! *Deviations*: 17 to 33, 43 and 44 in docs/models/tcp.md.
@@ -25,11 +26,14 @@ mod elfn;
 mod eln;
 mod freeze;
 mod none;
+mod polls;
 mod tcp_bus;
 mod tcp_door;
 mod tcp_f;
 #[cfg(test)]
 mod tests;
+
+pub(super) use polls::Polls;
 
 use super::congestion::Window;
 use super::rto::Rto;

@@ -12,7 +12,7 @@ use crate::wire::tcp::{AckSigns, Segment};
 impl Sender {
     /// Routing at the source tells that the route to the destination failed.
     pub fn handle_route_failed(&mut self, now: Time, out: &mut Vec<Output>) {
-        if self.frozen.is_none() && self.una < self.sent_end {
+        if self.frozen.is_none() && self.has_outstanding() {
             let step = self.ask(now, |scheme, view| scheme.handle_route_failed(view));
             self.carry_out(now, step, out);
         }

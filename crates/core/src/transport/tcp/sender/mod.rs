@@ -15,7 +15,7 @@ mod timing;
 use super::backlog::Backlog;
 use super::congestion::{self, Ack, CongestionControl, Load, Timeout, Window};
 use super::loss_predictor::Rounds;
-use super::route_failure::{self, Frozen, LossSign, RouteFailure};
+use super::route_failure::{self, Frozen, LossSign, Polls, RouteFailure};
 use super::rto::Rto;
 use super::scoreboard::Scoreboard;
 use super::{Output, TcpParams};
@@ -117,6 +117,13 @@ impl Sender {
         }
     }
 
+    /// The same sender, which freezes and polls the other end while it is told that it is out of reach
+    /// (M-TCP). [`Sender::handle_route_failed`] and [`Sender::handle_route_found`] tell.
+    pub fn that_polls(mut self, interval: Span) -> Sender {
+        self.scheme = Box::new(Polls::new(interval));
+        self
+    }
+
     /// The application hands over `bytes`, or data without end.
     pub fn handle_write(&mut self, now: Time, bytes: Option<u64>, out: &mut Vec<Output>) {
         self.restart_after_idle(now);
@@ -143,7 +150,7 @@ impl Sender {
         };
         self.show_ack(now, signs, out);
         let repeats = self.hear_of_duplicate(*next, sack);
-        let outstanding = self.una < self.sent_end;
+        let outstanding = self.has_outstanding();
         if *next < self.una || *next > self.sent_end {
             return;
         }
@@ -230,6 +237,11 @@ impl Sender {
     /// What it has done so far.
     pub fn counters(&self) -> &SenderCounters {
         &self.counters
+    }
+
+    /// Has it sent what is not acknowledged?
+    pub fn has_outstanding(&self) -> bool {
+        self.una < self.sent_end
     }
 
     /// The congestion window in segments, without the inflation of fast recovery. It may be above the
