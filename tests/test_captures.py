@@ -123,6 +123,24 @@ def test_every_packet_on_the_air_is_one_that_ip_sent(tmp_path: Path, routing: st
     assert {"rreq", "rrep", "tcp", "ack"} <= set(kinds)
 
 
+def test_frames_of_csma_are_data_and_those_of_fama_have_no_ack(tmp_path: Path) -> None:
+    kinds = {"csma": {"data"}, "fama": {"rts", "cts", "data"}}
+    for protocol, expected in kinds.items():
+        mac = {"access_protocol": protocol}
+        result, pcap, _ = captured(tmp_path, **{**CHAIN, "routing": "aodv", "mac": mac})
+        frames = records(result, "frame")
+        assert {frame["kind"] for frame in frames} == expected
+        fields = ("wlan.fc.type_subtype", "wlan.fc.retry", "frame.comment", "_ws.malformed")
+        read = tshark(pcap, *fields, where="radiotap")
+        assert len(read) == len(frames) > 30
+        subtypes = {"0x001b": "rts", "0x001c": "cts", "0x0020": "data"}
+        for row, frame in zip(read, frames, strict=True):
+            assert subtypes[row["wlan.fc.type_subtype"]] == frame["kind"]
+            assert (row["wlan.fc.retry"], row["_ws.malformed"]) in {("0", ""), ("False", "")}
+            is_longer = "the run charges 23 bytes for this frame, FCS included, instead of 14"
+            assert (row["frame.comment"] == is_longer) == (frame["kind"] == "cts")
+
+
 @pytest.mark.parametrize(("routing", "hello", "tc"), [("olsr", "1", "2"), ("olsr:olsrd", "201", "202")])
 def test_tshark_reads_every_message_of_olsr(tmp_path: Path, routing: str, hello: str, tc: str) -> None:
     result, pcap, _ = captured(tmp_path, **CHAIN, routing=routing)

@@ -21,6 +21,7 @@ from manetlab.cautions import (
     speeds,
     standing,
     unconverged,
+    unreported,
     unreserved,
 )
 from tests.conftest import Cli
@@ -70,6 +71,8 @@ def test_flows_in_lockstep_are_named(flows: list[dict[str, Any]]) -> None:
     assert lockstep(resolved(flows)) is None, "starts are jittered"
     assert lockstep(resolved(flows, profile="ns-2.35")) is None, "stations draw a backoff first"
     assert lockstep(resolved(flows, profile="cmu-1998")) is not None
+    csma = resolved(flows, profile="ns-2.35", mac={"access_protocol": "csma"})
+    assert lockstep(csma) is not None, "without a backoff"
 
 
 @pytest.mark.parametrize(
@@ -95,6 +98,10 @@ def test_hidden_sources_with_equal_intervals_are_named() -> None:
     assert hidden_phases(resolved(flows, HIDDEN)) is None, "they sense each other"
     with_rts = {**fields, "mac": {"rts_threshold_bytes": 0}}
     assert hidden_phases(resolved(flows, HIDDEN, **with_rts)) is None
+    with_fama = {**fields, "mac": {"access_protocol": "fama"}}
+    assert hidden_phases(resolved(flows, HIDDEN, **with_fama)) is None
+    without = {**fields, "mac": {"access_protocol": "csma", "rts_threshold_bytes": 0}}
+    assert hidden_phases(resolved(flows, HIDDEN, **without)) is not None, "CSMA has no RTS"
     varied = [{**flow, "random": True} for flow in flows]
     assert hidden_phases(resolved(varied, HIDDEN, **fields)) is None
     assert hidden_phases(resolved([cbr(0, 1, 1.0), cbr(2, 1, 1.0)], HIDDEN, **fields)) is None, "few overlap"
@@ -352,3 +359,27 @@ def test_reservations_that_nobody_makes_or_asks_for_are_named() -> None:
     )
     assert (unreserved(resolved([asking] * 6)) or "").startswith("flows 0, 1, 2, 3 and others ask")
     assert (unreserved(resolved([plain], **on)) or "").startswith("no flow has reserve_bps")
+
+
+def test_broken_links_that_nobody_reports_are_named() -> None:
+    waypoint = {"waypoint": {"nodes": 5, "width_m": 300, "height_m": 300, "speed_max": 5}}
+
+    def told(access_protocol: str, routing: str, **fields: Any) -> str | None:
+        usual = {"movement": waypoint, "routing": routing, "mac": {"access_protocol": access_protocol}}
+        return unreported(resolved([cbr(0, 1, 1.0)], **{**usual, **fields}))
+
+    said = told("csma", "aodv")
+    assert said is not None
+    assert said.startswith("AODV learns of broken links from the MAC")
+    assert "set aodv.hello" in said
+    assert told("csma", "aodv", aodv={"hello": True}) is None
+    dsr = told("csma", "dsr")
+    assert dsr is not None
+    assert "hellos or beacons" in dsr
+    assert told("csma", "olsr") is None
+    assert told("fama", "dsr") is None
+    assert told("dcf", "dsr") is None
+    still = {"positions": CELL}
+    assert told("csma", "dsr", movement=still) is None, "nothing breaks"
+    failures = [{"node": 2, "at_s": 5.0}]
+    assert told("csma", "dsr", movement=still, failures=failures) is not None

@@ -91,7 +91,8 @@ def test_paths_that_depend_on_the_numbers_of_nodes_are_noticed(monkeypatch: pyte
         return [replace(each, partitioned=each.src / 100) for each in honest(resolved, pairs)]
 
     monkeypatch.setattr(relations.topology, "path_hops", numbered)
-    faults = list(relations.permuted(case()))
+    # One shuffle may leave the sources' numbers as they are.
+    faults = [fault for seed in (1, 2, 3) for fault in relations.permuted(case({**FIELDS, "seed": seed}))]
     assert faults
     assert all(fault.startswith("permuted: other paths") for fault in faults)
 

@@ -68,6 +68,8 @@ THROTTLED_SHARE = 0.3
 """The share of scenarios whose sources are throttled."""
 RESERVING_SHARE = 0.1
 """The share of scenarios, among those that may, whose nodes reserve capacity for flows."""
+WITHOUT_DCF_SHARE = 0.1
+"""The share of scenarios whose stations share the medium by CSMA or FAMA."""
 FROM_TABLE = ("oracle", "density")
 """Modes of throttling that need to know what a flow carries alone."""
 ORACLE_STEPS = 400
@@ -157,7 +159,9 @@ class _Drawing:
         if has_places:
             changes["radio"] = {**changes.get("radio", {}), **self._places()}
         self._throttle(changes)
+        self._share_medium(changes)
         self.values = _values(self.profile, self.routing, self.sender, changes)
+        _fit_code(changes, self.values)
         has_rates = rng.random() < RATES_SHARE
         self.range_m = _fit(changes, self.values, has_rates)
         warmup_s = round(rng.choice([0.0, 0.0, 0.25, 0.9]) * self.duration_s, 3)
@@ -271,6 +275,17 @@ class _Drawing:
             mac["data_rate_bps"] = self.row.data_rate_bps
             mac["rts_threshold_bytes"] = int(threshold[0] if self.row.rts else threshold[1])
             tcp["segment_bytes"] = self.row.segment_bytes
+
+    def _share_medium(self, changes: dict[str, Fields]) -> None:
+        """Lets stations share the medium by another protocol than the DCF."""
+        # Draws of its own: all else of a scenario is as with the DCF.
+        rng = random.Random(f"access {self.number}")
+        if rng.random() < WITHOUT_DCF_SHARE:
+            changes.setdefault("mac", {})["access_protocol"] = rng.choice(["csma", "fama"])
+        mac = changes.get("mac", {})
+        if mac.get("access_protocol", "dcf") != "dcf":
+            # Others are refused with them, and standards bring some along.
+            mac |= {"rate_control": "fixed", "protection": "none"}
 
     def _rate_bps(self) -> float:
         """A rate to throttle to, mostly one that networks can carry, in bit/s."""
@@ -827,6 +842,15 @@ def _ranges(values: Params) -> tuple[float, float]:
     """How far data frames reach, and how far any frame with the greatest gain there is, in m."""
     range_m, farthest_m, _ = _core.radio_ranges(json.dumps(values))
     return range_m, max(farthest_m, _core.farthest_link_m(json.dumps(values["radio"])))
+
+
+def _fit_code(changes: dict[str, Fields], values: Params) -> None:
+    """Leaves a code out that is refused: of blocks without data, or where noise decides about frames."""
+    mac, radio = values["mac"], values["radio"]
+    # Noise that others add to is in the errors by rate.
+    counts_noise = radio["errors"] == "by-rate" or radio["capture"] == "as-noise"
+    if mac["fec_parity_bytes"] >= mac["fec_block_bytes"] or (mac["fec_parity_bytes"] and counts_noise):
+        mac["fec_parity_bytes"] = changes.setdefault("mac", {})["fec_parity_bytes"] = 0
 
 
 def _fit(changes: dict[str, Fields], values: Params, has_rates: bool) -> float:

@@ -2,8 +2,8 @@
 
 Flows in lockstep, sources hidden from each other whose phases stay as they are, proactive protocols that have
 not converged, AODV whose answers do not arrive, fair rates along paths that are not there, reservations that
-nobody makes, movement that ends long before the run, degrees in place of metres, milliseconds in place of
-seconds; and what was understood of files otherwise than it may be meant.
+nobody makes, broken links that nobody reports, movement that ends long before the run, degrees in place of
+metres, milliseconds in place of seconds; and what was understood of files otherwise than it may be meant.
 All of it follows from the resolved scenario, so that a check says it without a run and a run pays nothing for
 it.
 """
@@ -50,7 +50,8 @@ STILL_SHARE = 0.1
 BEGIN_ONCE = ("tcp", "adp", "video", "voice")
 """Kinds of flows of which only the beginning is looked at: what follows is in step if that is."""
 IN_STEP = ("standard", "defer")
-"""Values of `mac.access` with which stations send at once on an idle medium, and so at the same instant."""
+"""Values of `mac.access` with which stations send at once on an idle medium, and so at the same instant; with
+CSMA and FAMA they always do."""
 
 Pair = tuple[int, int]
 
@@ -102,7 +103,9 @@ def lockstep(resolved: Resolved) -> str | None:
     is lost: requests for routes and addresses among them (Floyd and Jacobson's traffic phase effects).
     """
     params = resolved.params
-    if params["network"]["start_jitter_ms"] > 0 or params["mac"]["access"] not in IN_STEP:
+    mac = params["mac"]
+    sends_at_once = mac["access_protocol"] != "dcf" or mac["access"] in IN_STEP
+    if params["network"]["start_jitter_ms"] > 0 or not sends_at_once:
         return None
     beats = [_instants(flow, resolved) for flow in resolved.flows[:MOST_FLOWS]]
     by_instant: dict[int, list[int]] = {}
@@ -176,7 +179,7 @@ def _named(pairs: Sequence[Pair]) -> str:
 def hidden_phases(resolved: Resolved) -> str | None:
     """A sentence if CBR sources that cannot sense each other keep the phase of their packets, else None."""
     movement, params = resolved.movement, resolved.params
-    if movement.last_command_s > 0.0 or params["mac"]["rts_threshold_bytes"] < _bytes_of_least(resolved):
+    if movement.last_command_s > 0.0 or _all_are_announced(resolved):
         return None
     _, _, sense_m = _core.radio_ranges(json.dumps(params))
     places = movement.positions(0.0)
@@ -190,8 +193,13 @@ def hidden_phases(resolved: Resolved) -> str | None:
     )
 
 
-def _bytes_of_least(resolved: Resolved) -> float:
-    return min((flow["bytes"] for flow in resolved.flows if flow["kind"] == "cbr"), default=math.inf)
+def _all_are_announced(resolved: Resolved) -> bool:
+    """Does an RTS go before each packet of CBR?"""
+    mac = resolved.params["mac"]
+    if mac["access_protocol"] != "dcf":
+        return bool(mac["access_protocol"] == "fama")
+    least = min((flow["bytes"] for flow in resolved.flows if flow["kind"] == "cbr"), default=math.inf)
+    return bool(mac["rts_threshold_bytes"] < least)
 
 
 def _equal_intervals(resolved: Resolved) -> Iterator[Pair]:
@@ -427,6 +435,32 @@ def unreserved(resolved: Resolved) -> str | None:
     )
 
 
+# Broken links that nobody reports.
+
+
+def unreported(resolved: Resolved) -> str | None:
+    """A sentence if a protocol learns of broken links from the MAC alone, and that is CSMA, else None."""
+    from manetlab.shares import nodes_away
+
+    routing = resolved.core["routing"]
+    says_hello = resolved.params.get(routing, {}).get("hello", False)
+    if resolved.params["mac"]["access_protocol"] != "csma" or routing not in TOLD_BY_MAC or says_hello:
+        return None
+    if resolved.movement.last_command_s == 0.0 and not nodes_away(resolved):
+        return None
+    hello = (
+        f"set {routing}.hello" if routing in ("aodv", "dymo") else "choose a protocol with hellos or beacons"
+    )
+    return (
+        f"{TOLD_BY_MAC[routing]} learns of broken links from the MAC, and CSMA reports none: packets go on "
+        f'to neighbours that have left; {hello}, or mac.access_protocol = "fama", which reports nodes that '
+        "do not answer"
+    )
+
+
+TOLD_BY_MAC = {"aodv": "AODV", "dymo": "DYMO", "dsr": "DSR", "tsr": "TSR", "adv": "ADV"}
+"""Protocols that have no other sign of a broken link; AODV and DYMO have with hellos."""
+
 CHECKS: Sequence[Callable[[Resolved], str | None]] = (
     lockstep,
     hidden_phases,
@@ -437,4 +471,5 @@ CHECKS: Sequence[Callable[[Resolved], str | None]] = (
     kept_replies,
     absent_on_paths,
     unreserved,
+    unreported,
 )

@@ -396,6 +396,11 @@ def _mac(resolved: Resolved) -> str:
     ack = {"frame": data, "control": control}.get(
         mac["response_rate"], f"highest of {mac['basic_rates']} Mb/s up to the data rate"
     )
+    match mac["access_protocol"]:
+        case "csma":
+            return f"non-persistent CSMA, {mac['preamble']} preamble, data {data}, no RTS, no ACK"
+        case "fama":
+            return f"FAMA-NCS, {mac['preamble']} preamble, data {data}, RTS and CTS {control}, no ACK"
     rates = f"{mac['preamble']} preamble, data {data}, RTS and CTS {control}, ACK {ack}"
     return f"IEEE 802.11 DCF, {rates}, RTS for unicast frames above {mac['rts_threshold_bytes']} B"
 

@@ -15,39 +15,13 @@
 use std::rc::Rc;
 
 use super::medium::{ReceiverRules, WeakFrames};
+use super::nonpersistent::NonPersistent;
 use super::rate_control::LinkRates;
-use super::{Access, DataWait, Protection, Signal, Timing};
+use super::{Access, DataWait, MacAction, Protection, Signal, Timing};
 use crate::kernel::{Span, Stream, Time};
 use crate::mac::medium::Medium;
 use crate::wire::NodeId;
 use crate::wire::mac::{ACK_BYTES, Body, CTS_BYTES, Class, Frame, FrameKind, RTS_BYTES, Rate};
-
-/// What a station asks of the network.
-#[derive(Clone, PartialEq, Debug)]
-pub enum MacAction {
-    /// Put the frame on the air now.
-    Transmit(Frame),
-    /// A data frame arrived intact: hand its body up.
-    Deliver {
-        /// The body.
-        body: Rc<Body>,
-        /// Who sent it.
-        from: NodeId,
-    },
-    /// A data frame arrived again after its ACK was lost; the copy ends here.
-    Duplicate(Rc<Body>),
-    /// The frame was acknowledged, or broadcast.
-    Sent(Rc<Body>),
-    /// The retry limit is reached.
-    Failed {
-        /// The body.
-        body: Rc<Body>,
-        /// Who did not answer.
-        to: NodeId,
-    },
-    /// The station can take the next frame.
-    Ready,
-}
 
 /// What the station is in the middle of, with the deadline that ends it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -140,6 +114,9 @@ pub struct Dcf {
     short_retries: u32,
     long_retries: u32,
     sequence: u16,
+    /// Contends in place of the DCF, which then has nothing to send: what is heard of the medium is the same,
+    /// and `defer` is when this wants to be woken.
+    instead: Option<Box<NonPersistent>>,
     /// Last sequence number by transmitter, most recent transmitter first (§9.2.9).
     last_sequences: Vec<(NodeId, u16)>,
 }
@@ -148,6 +125,7 @@ impl Dcf {
     /// A station that has nothing to send and hears nothing.
     pub fn new(node: NodeId, timing: &Timing, stream: Stream) -> Dcf {
         Dcf {
+            instead: NonPersistent::new(node, timing, &stream),
             node,
             stream,
             medium: Medium::default(),
@@ -173,12 +151,15 @@ impl Dcf {
 
     /// Can the station take a frame from above?
     pub fn is_ready(&self) -> bool {
-        !self.owes_ready
+        self.instead.as_ref().map_or(!self.owes_ready, |instead| instead.is_ready())
     }
 
     /// The body of the frame that the station is trying to send.
     pub fn in_hand(&self) -> Option<&Body> {
-        (*self.current).as_ref().map(|current| &*current.body)
+        match &self.instead {
+            Some(instead) => instead.in_hand(),
+            None => (*self.current).as_ref().map(|current| &*current.body),
+        }
     }
 
     /// From which squared distance the frame that has just been received seems to come, in m².
@@ -195,7 +176,8 @@ impl Dcf {
         (self.owes_ready, self.backoff, self.cw) = (false, None, timing.params().cw_min);
         (self.short_retries, self.long_retries, self.sequence) = (0, 0, 0);
         self.last_sequences.clear();
-        lost.map(|current| current.body)
+        let of_instead = self.instead.as_mut().and_then(|instead| instead.restart());
+        lost.map(|current| current.body).or(of_instead)
     }
 
     /// Frames that the station would have had to act on ([`Signal::wanted`]) and that others destroyed so
@@ -248,6 +230,13 @@ impl Dcf {
     ) {
         debug_assert!(self.is_ready());
         self.medium.settle(now);
+        if let Some(instead) = &mut self.instead {
+            let all = to.is_broadcast();
+            let rate = if all { timing.broadcast_rate } else { self.rates.rate(now, to, timing) };
+            instead.handle_send(now, (to, body), rate, &self.medium, timing);
+            self.defer = instead.next_timeout();
+            return;
+        }
         let bytes = timing.frame_bytes(body.bytes());
         let protects = || timing.protection() == Protection::RtsCts;
         let uses_rts = !to.is_broadcast() && (timing.uses_rts(bytes) || protects());
@@ -337,6 +326,12 @@ impl Dcf {
 
     /// The frame named by [`Dcf::received`] has arrived intact.
     pub fn handle_received(&mut self, now: Time, frame: &Frame, timing: &Timing, out: &mut Vec<MacAction>) {
+        if let Some(instead) = &mut self.instead {
+            self.medium.release();
+            instead.handle_received(now, frame, &self.medium, timing, out);
+            self.defer = instead.next_timeout();
+            return;
+        }
         match frame.kind {
             FrameKind::Rts => self.on_rts(now, frame, timing, out),
             FrameKind::Cts => self.on_cts(now, timing, out),
@@ -356,6 +351,13 @@ impl Dcf {
     /// One of the station's own deadlines has come.
     pub fn handle_timeout(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
         self.medium.settle(now);
+        if let Some(instead) = &mut self.instead {
+            if self.defer <= now {
+                instead.handle_timeout(now, &mut self.medium, timing, out);
+                self.defer = instead.next_timeout();
+            }
+            return;
+        }
         if self.state.deadline() <= now {
             self.on_exchange_end(now, timing, out);
         } else if self.defer <= now {

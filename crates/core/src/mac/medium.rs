@@ -657,6 +657,11 @@ impl Medium {
         !self.reception.present && self.nav.after <= now && self.unlocked_until <= now
     }
 
+    /// Do frames that the station has overheard reserve the medium?
+    pub(super) fn is_reserved(&self, now: Time) -> bool {
+        self.nav.after > now
+    }
+
     /// Frames that the station would have had to act on ([`Signal::wanted`]) and that others destroyed so
     /// far.
     pub(super) fn collisions(&self) -> u64 {

@@ -3,6 +3,18 @@
 use crate::params::{choices, params};
 
 choices! {
+    /// The protocol by which stations share the medium.
+    pub enum AccessProtocol {
+        /// The distributed coordination function of IEEE 802.11.
+        Dcf = "dcf",
+        /// Non-persistent CSMA: no RTS, no ACK, no repetition.
+        Csma = "csma",
+        /// FAMA-NCS: non-persistent carrier sense, RTS and a CTS that dominates; no ACK.
+        Fama = "fama",
+    }
+}
+
+choices! {
     /// How a station begins to contend for an idle medium.
     pub enum Access {
         /// IEEE 802.11-1999 §9.2.5.1: at once if the medium has been idle for DIFS, otherwise after DIFS and
@@ -125,6 +137,17 @@ params! {
         standard: Standard = Standard::B, "", "IEEE 802.11b-1999; IEEE 802.11-2007 clauses 17 and 19";
         /// How unicast frames of OFDM are announced to stations of 802.11b nearby.
         protection: Protection = Protection::None, "", "IEEE 802.11-2007 §9.13";
+        /// By which protocol stations share the medium. CSMA and FAMA have no ACKs: what is lost after it was
+        /// sent is not repeated, and not reported to routing.
+        access_protocol: AccessProtocol = AccessProtocol::Dcf, "", "IEEE 802.11; Kleinrock and Tobagi 1975 (csma); Garcia-Luna-Aceves and Fullmer 1999 (fama)";
+        /// Mean of the exponential time after which a station of CSMA senses a busy medium again, and for
+        /// which it rests after a frame of its own.
+        csma_delay_ms: f64 = 10.0, "ms", "own rule: about two data frames at 2 Mb/s", [0.01, 1e5];
+        /// Longest random time after which a station of FAMA senses again, in times of an RTS on the air;
+        /// it is uniform from 0.
+        fama_backoff_rts: f64 = 10.0, "", "from memory of Fullmer and Garcia-Luna-Aceves 1995", [0.1, 1e5];
+        /// Longest packet that FAMA counts on: as long as a frame with it a station waits after noise.
+        fama_longest_bytes: u32 = 1500, "byte", "own rule: an IP packet of Ethernet", [1.0, 65_535.0];
         /// Rate of unicast data frames; with rate control, the rate that each link begins at.
         data_rate_bps: f64 = 2e6, "bit/s", "IEEE 802.11-1999 §15.4", [1e3, 1e9];
         /// Rate control, for each neighbour by itself. Nodes and links for which the scenario gives a rate
@@ -172,7 +195,7 @@ params! {
         sifs_us: f64 = 10.0, "µs", "IEEE 802.11-1999 §15.3.3", [0.1, 10_000.0];
         /// Time that carrier sense takes to report a frame: a station whose backoff ends sooner after the
         /// frame's first bit transmits anyway. It determines the length of a slot (§9.2.10). ns-2 senses at
-        /// once.
+        /// once. With CSMA and FAMA the time from sensing to transmitting.
         cca_time_us: f64 = 15.0, "µs", "IEEE 802.11-1999 §15.3.3", [0.0, 10_000.0];
         /// Bytes of parity in each block of a data frame, MAC header and FCS included: a block is right if at
         /// most half as many of its bytes are wrong. They count where the frame's length does, so that they
@@ -244,5 +267,25 @@ params! {
         stalls_after_refusal: bool = false, "", "ns-2 Mac/802_11 check_pktCTRL";
         /// Allowance for propagation in each direction in time-outs.
         propagation_allowance_us: f64 = 2.0, "µs", "ns-2 DSSS_MaxPropagationDelay", [0.0, 1000.0];
+    }
+}
+
+impl MacParams {
+    /// The same, with the values that CSMA and FAMA have of what is a choice for the DCF.
+    pub(super) fn of_access_protocol(&self) -> MacParams {
+        if self.access_protocol == AccessProtocol::Dcf {
+            return self.clone();
+        }
+        MacParams {
+            eifs_as_nav: false,
+            eifs_after_weak_frames: false,
+            // Who has sent an RTS hears the rest of a CTS that dominates as noise.
+            eifs_after_missed_frames: self.access_protocol == AccessProtocol::Fama,
+            captured_frames_set_nav: false,
+            nav_reset: true,
+            timeout_margin: TimeoutMargin::Propagation,
+            protection: Protection::None,
+            ..self.clone()
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! How long frames, interframe spaces and time-outs last at the rates of a run, computed once per run.
 
 use super::rates::Rates;
-use super::{DataWait, MacParams, Protection, RateControl, Standard, TimeoutMargin};
+use super::{AccessProtocol, DataWait, MacParams, Protection, RateControl, Standard, TimeoutMargin};
 use crate::kernel::Span;
 use crate::radio::BlockCode;
 use crate::wire::mac::{ACK_BYTES, CTS_BYTES, OFDM_BPS, RTS_BYTES, Rate};
@@ -23,14 +23,17 @@ pub struct Timing {
     pub sifs: Span,
     /// DIFS = SIFS + 2 slots (§9.2.10).
     pub difs: Span,
-    /// EIFS = SIFS + DIFS + an ACK at the lowest rate with the long preamble (§9.2.10).
+    /// EIFS = SIFS + DIFS + an ACK at the lowest rate with the long preamble (§9.2.10). CSMA and FAMA have no
+    /// DIFS, and what exceeds it here is what they wait after noise: nothing, and the longest data frame.
     pub eifs: Span,
-    /// Time that carrier sense takes (§15.3.3, aCCATime).
+    /// Time that carrier sense takes (§15.3.3, aCCATime); with CSMA and FAMA, from sensing to transmitting.
     pub cca: Span,
     /// An RTS on the air.
     pub rts: Span,
     /// A CTS on the air.
     pub cts: Span,
+    /// Length of a CTS in bytes.
+    pub cts_bytes: u32,
     /// How long after the end of an RTS to another station a frame must begin, or the NAV that it has set is
     /// given up; zero: the NAV stays.
     pub nav_reset: Span,
@@ -48,13 +51,20 @@ pub struct Timing {
 impl Timing {
     /// The times that follow from these parameters.
     pub fn new(params: &MacParams) -> Timing {
+        let params = &params.of_access_protocol();
         let plcp = Span::of_bits(u64::from(params.plcp_bits), params.plcp_rate_bps);
         let rates = Rates::new(params);
         let control_rate = rates.find(params.control_rate_bps);
         let (slot, sifs) = (Span::from_micros(params.slot_us), Span::from_micros(params.sifs_us));
         let difs = sifs + slot * 2;
-        let (rts, cts) = (rates.airtime(RTS_BYTES, control_rate), rates.airtime(CTS_BYTES, control_rate));
         let propagation = Span::from_micros(params.propagation_allowance_us);
+        let cca = Span::from_micros(params.cca_time_us);
+        let rts = rates.airtime(RTS_BYTES, control_rate);
+        let cts_bytes = match params.access_protocol {
+            AccessProtocol::Fama => dominating_bytes(rts + cca + propagation * 2, &rates, control_rate),
+            AccessProtocol::Dcf | AccessProtocol::Csma => CTS_BYTES,
+        };
+        let cts = rates.airtime(cts_bytes, control_rate);
         let (cts_margin, ack_margin) = match params.timeout_margin {
             TimeoutMargin::Propagation => (propagation * 2, propagation * 2),
             TimeoutMargin::InterframeSpaces => (sifs, difs),
@@ -64,20 +74,30 @@ impl Timing {
             Standard::A => rates.airtime(ACK_BYTES, rates.find(OFDM_BPS[0])),
             Standard::B | Standard::G => plcp + Span::of_bits(8 * u64::from(ACK_BYTES), params.plcp_rate_bps),
         };
+        let data_rate = rates.find(params.data_rate_bps);
+        let code = BlockCode::new(params.fec_block_bytes, params.fec_parity_bytes);
+        let longest_bytes = coded_bytes(params.fama_longest_bytes, params, code.as_ref());
         let counted_again = if params.eifs_counts_plcp_twice { plcp } else { Span::ZERO };
         Timing {
-            data_rate: rates.find(params.data_rate_bps),
+            data_rate,
             control_rate,
             broadcast_rate: rates.find(params.broadcast_rate_bps),
             ladder: params.standard.rates_bps().into_iter().map(|bps| rates.find(bps)).collect(),
+            eifs: match params.access_protocol {
+                AccessProtocol::Dcf => sifs + difs + slow_ack + counted_again,
+                AccessProtocol::Csma => difs,
+                AccessProtocol::Fama => {
+                    difs + sifs + rates.airtime(longest_bytes, data_rate) + propagation * 2
+                }
+            },
             rates,
             slot,
             sifs,
             difs,
-            eifs: sifs + difs + slow_ack + counted_again,
-            cca: Span::from_micros(params.cca_time_us),
+            cca,
             rts,
             cts,
+            cts_bytes,
             // §9.2.5.4. A frame counts from its first bit on, which later editions allow for by adding
             // aPHY-RX-START-Delay.
             nav_reset: if params.nav_reset { sifs * 2 + cts + slot * 2 } else { Span::ZERO },
@@ -85,7 +105,7 @@ impl Timing {
             ack_margin,
             before_data: if params.difs_before_data { difs } else { sifs },
             propagation,
-            code: BlockCode::new(params.fec_block_bytes, params.fec_parity_bytes),
+            code,
             params: params.clone(),
         }
     }
@@ -98,8 +118,7 @@ impl Timing {
     /// Length in bytes of a data frame with a body of `body_bytes`, LLC, MAC header, FCS and parity
     /// included.
     pub fn frame_bytes(&self, body_bytes: u32) -> u32 {
-        let bytes = body_bytes + self.params.llc_bytes + self.params.data_header_bytes;
-        self.code.as_ref().map_or(bytes, |code| code.coded_bytes(bytes))
+        coded_bytes(body_bytes, &self.params, self.code.as_ref())
     }
 
     /// The code of data frames, if they have one.
@@ -175,6 +194,18 @@ impl Timing {
     pub fn duration_field(span: Span) -> Span {
         Span(span.0.div_ceil(1000) * 1000)
     }
+}
+
+/// Length in bytes of a data frame with a body of `body_bytes`.
+fn coded_bytes(body_bytes: u32, params: &MacParams, code: Option<&BlockCode>) -> u32 {
+    let bytes = body_bytes + params.llc_bytes + params.data_header_bytes;
+    code.map_or(bytes, |code| code.coded_bytes(bytes))
+}
+
+/// Length in bytes of the shortest CTS that is longer on the air than this: the end of an RTS that another
+/// station begins before it has sensed the CTS.
+fn dominating_bytes(rts_end: Span, rates: &Rates, control_rate: Rate) -> u32 {
+    (RTS_BYTES..).find(|&bytes| rates.airtime(bytes, control_rate) > rts_end).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@
 //! The audit counts copies of every packet as they come and go, and at the end of the run compares its count,
 //! packet by packet, with the copies found by looking into all those places. A copy comes into being when a
 //! node makes the packet or its MAC receives it; it ends when it is delivered to a transport endpoint,
-//! consumed by the routing protocol, handed over to the next hop (acknowledged, or broadcast) or dropped.
+//! consumed by the routing protocol, handed over to the next hop (acknowledged, or sent where nothing
+//! acknowledges it: as a broadcast, over CSMA or FAMA) or dropped.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +28,7 @@ pub struct CopyBooks {
     pub delivered: u64,
     /// Copies used up by the routing protocol.
     pub consumed: u64,
-    /// Copies whose next hop acknowledged them, and broadcasts sent.
+    /// Copies whose next hop acknowledged them, and those sent that nothing acknowledges.
     pub handed_over: u64,
     /// Copies dropped.
     pub dropped: u64,
@@ -145,7 +146,7 @@ impl Audit {
         self.end(packet);
     }
 
-    /// A copy was acknowledged by the next hop, or broadcast.
+    /// A copy was acknowledged by the next hop, or sent and nothing acknowledges it.
     pub fn hand_over(&mut self, packet: &Packet) {
         self.books(packet).handed_over += 1;
         self.end(packet);
@@ -172,7 +173,7 @@ impl Audit {
 
     /// The flows' packets of which no copy arrived and none is left, by what ended the last of them, most
     /// frequent first: as many as `lost` in the flows' books. What was lost without a drop, as a broadcast
-    /// that nobody heard, has no reason.
+    /// that nobody heard or a frame of CSMA that collided, has no reason.
     pub fn losses(&self) -> Vec<LossCount> {
         let mut counts: BTreeMap<(Option<DropReason>, u8), u64> = BTreeMap::new();
         let lost = |entry: &&Entry| entry.flow != NO_FLOW && !entry.delivered && entry.copies == 0;

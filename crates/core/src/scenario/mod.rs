@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::{MAX_TIME_S, Span, Time};
+use crate::mac::{AccessProtocol, Protection, RateControl};
 use crate::mobility::{Trajectory, heights_differ};
 use crate::params::OutOfRange;
 use crate::radio::{
@@ -123,6 +124,7 @@ impl Scenario {
         self.check_radio()?;
         self.check_surroundings()?;
         self.check_mac()?;
+        self.check_access_protocol()?;
         self.check_queue()?;
         self.check_tcp()?;
         self.check_probing()?;
@@ -242,6 +244,28 @@ impl Scenario {
             return wrong("mac.propagation_allowance_us", mac.propagation_allowance_us, wanted);
         }
         Ok(())
+    }
+
+    /// Rates are learnt from ACKs, and what protects frames of OFDM belongs to the DCF.
+    fn check_access_protocol(&self) -> Result<(), ScenarioError> {
+        let mac = &self.params.mac;
+        let (field, found, wanted) = if mac.access_protocol == AccessProtocol::Dcf {
+            return Ok(());
+        } else if mac.rate_control != RateControl::Fixed {
+            let found = format!("{:?}", mac.rate_control).to_lowercase();
+            (
+                "mac.rate_control",
+                found,
+                "\"fixed\" with mac.access_protocol = \"csma\" or \"fama\", which have no ACKs",
+            )
+        } else if mac.protection != Protection::None {
+            let found = if mac.protection == Protection::RtsCts { "rts-cts" } else { "cts-to-self" };
+            ("mac.protection", found.to_owned(), "\"none\" with mac.access_protocol = \"csma\" or \"fama\"")
+        } else {
+            return Ok(());
+        };
+        let (about, field, wanted) = (About::Value, field.to_owned(), wanted.to_owned());
+        Err(ScenarioError::Unusable { about, field, found, wanted })
     }
 
     /// Two-ray ground is for antennas at one height over a flat field.
@@ -446,6 +470,16 @@ mod tests {
         };
         assert!(complaint(waits_for_nothing).starts_with("tcp.dupack_delay_s: found 0, wanted above 0"));
         assert!(complaint(|s| s.params.mac.cca_time_us = 21.0).starts_with("mac.cca_time_us"));
+        let without_acks = |s: &mut Scenario| {
+            (s.params.mac.access_protocol, s.params.mac.rate_control) =
+                (AccessProtocol::Csma, RateControl::Aarf);
+        };
+        assert!(complaint(without_acks).starts_with("mac.rate_control: found aarf, wanted \"fixed\" with"));
+        let protected = |s: &mut Scenario| {
+            (s.params.mac.access_protocol, s.params.mac.protection) =
+                (AccessProtocol::Fama, Protection::CtsToSelf);
+        };
+        assert!(complaint(protected).starts_with("mac.protection: found cts-to-self, wanted \"none\" with"));
         let all_parity = |s: &mut Scenario| {
             (s.params.mac.fec_block_bytes, s.params.mac.fec_parity_bytes) = (32, 32);
         };

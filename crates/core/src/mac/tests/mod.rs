@@ -3,6 +3,8 @@
 
 #![allow(clippy::float_cmp, reason = "times are whole nanoseconds; exactness is what is tested")]
 
+mod nonpersistent;
+
 use proptest::prelude::*;
 
 use std::rc::Rc;
