@@ -13,14 +13,14 @@ import pytest
 from tests.conftest import ROOT
 
 LIMITS = {
-    "": (1_558, 19_450_000),
+    "": (1_560, 19_450_000),
     "crates": (599, 4_849_000),
-    "docs": (74, 1_731_000),
+    "docs": (74, 1_734_000),
     "papers": (199, 7_620_000),
     "papers/kept": (5, 4_350_000),
     "python": (206, 1_758_000),
     "tests": (162, 1_415_000),
-    "validation": (55, 694_000),
+    "validation": (56, 703_000),
     "viewer": (70, 460_000),
 }
 """The most files and bytes of a folder; of the whole repository under no name."""

@@ -15,7 +15,17 @@ from manetlab.capacity import TABLE_1_1_BPS
 from manetlab.stats import Interval, mean_interval
 from manetlab.tables import Table
 from manetlab_papers import ledger
-from validation import REFERENCE, anomaly, chains, mobile, one_hop, rates, saturation, table_1_1
+from validation import (
+    REFERENCE,
+    anomaly,
+    chains,
+    mobile,
+    nonpersistent,
+    one_hop,
+    rates,
+    saturation,
+    table_1_1,
+)
 from validation.check import as_ns2_ran, ns2_runs, replications
 from validation.measure_ns2 import Trace
 from validation.page import HEADING, OUTSIDE, renewed, summary
@@ -308,3 +318,20 @@ def test_segments_that_arrive_out_of_order_are_counted_once_the_gap_is_closed() 
         ["awk", "-f", str(script)], input="\n".join(lines), capture_output=True, text=True, check=True
     )
     assert "tcp_received 101\n" in done.stdout
+
+
+@pytest.mark.parametrize("sensing", [1.0, 10.0])
+def test_csma_carries_what_kleinrock_and_tobagi_say(sensing: float) -> None:
+    share = 0.1
+    simulated = nonpersistent.carried(run(nonpersistent.in_one_cell(share, sensing, duration_s=210.0)))
+    expected = nonpersistent.throughput(share, sensing)
+    assert simulated == pytest.approx(expected, rel=nonpersistent.TOLERANCE)
+
+
+def test_hidden_terminals_destroy_csmas_frames_and_not_famas() -> None:
+    scenarios = [nonpersistent.hidden(protocol, 0.4, duration_s=60.0) for protocol in ("csma", "fama")]
+    csma, fama = run_many(scenarios)
+    expected = nonpersistent.carried_between_hidden(0.4)
+    assert nonpersistent.carried(csma) == pytest.approx(expected, rel=0.05)
+    assert nonpersistent.carried(fama) == pytest.approx(0.4, rel=0.05)
+    assert not [loss for loss in fama.losses if loss["reason"] is None], "no data frame is lost"
