@@ -65,6 +65,9 @@ def _range_of(metric: Metric) -> Range:
     return replace(RANGES[metric.values], optional=metric.is_optional)
 
 
+SPLIT = "tcp.base_station = split or m-tcp"
+"""What measures of split connections need; only the run can say whether a base station is on a flow's way."""
+
 NAMED = {"kind", "transport", "src_name", "dst_name"}
 """What a flow has beside its measures."""
 
@@ -74,12 +77,14 @@ def faults(result: Result) -> Iterator[str]:
     scenario = result.provenance["scenario"]
     duration_s, warmup_s = scenario["duration_s"], scenario["warmup_s"]
     for flow in result.flows:
-        there = (_needed(result) - {"a deadline_ms"}) | _needed_by(flow)
+        there = (_needed(result) - {"a deadline_ms", SPLIT}) | _needed_by(flow)
         of_kind = (each for each in FLOW_MEASURES if not each.flows or flow["kind"] in each.flows)
         table = {each.key: _range_of(each) for each in of_kind if not each.needs or each.needs in there}
         measured = {name: value for name, value in flow.items() if name not in NAMED}
         for fault in (*_outside(measured, GIVEN | table, duration_s), *_unfit(flow, duration_s - warmup_s)):
             yield f"{fault} (a flow of kind {flow['kind']})"
+        if scenario["params"]["tcp"]["base_station"] == "m-tcp" and flow.get("acked_undelivered_max_bytes"):
+            yield "acked_undelivered_max_bytes: M-TCP acknowledges what has not arrived"
     yield from _outside(result.totals, _totals(result), duration_s)
     yield from _unbalanced(result.audit)
     yield from _other_totals(result)
@@ -104,6 +109,7 @@ def _needed(result: Result) -> set[str]:
         # These only the run can say: movement has its own comings and goings, flows their own deadlines.
         "a node that joins, leaves or fails": "cbr_both_up_delivery_fraction" in result.totals,
         "a deadline_ms": "datagram_in_time_fraction" in result.totals,
+        SPLIT: "tcp_acked_undelivered_bytes" in result.totals,
         "the table energy": "energy_j" in result.totals,
     }
     return {needs for needs, is_there in there.items() if is_there}
@@ -113,6 +119,7 @@ def _needed_by(flow: Mapping[str, Any]) -> set[str]:
     """The same of a flow; whether protocols and oracles know what is asked only they can say."""
     there = {
         "TCP": flow.get("transport") == "tcp",
+        SPLIT: "acked_undelivered_bytes" in flow,
         "a deadline_ms": "in_time_fraction" in flow,
         "RTP": str(flow.get("transport")).startswith("rtp"),
         "network.measure_route_hops and a protocol that knows the length of its routes": "route_hops_mean"

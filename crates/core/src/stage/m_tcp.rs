@@ -14,9 +14,9 @@
 //! **Implemented.** An ACK at a disconnection is a new one, as it has the segment that was kept back: 4.4BSD
 //! takes no smaller window from an old one. The last segment is acknowledged after `m_tcp_release_s` if
 //! nothing else is on its way to the mobile, and at once if a segment from the wire is missing or comes
-//! again. Duplicate ACKs for a missing segment go out when the mobile has all before it, each for one arrival. While
-//! the mobile is cut off, the sender towards it is frozen and polls it; afterwards it sends all that is
-//! outstanding again, with window and timers as they were.
+//! again. Duplicate ACKs for a missing segment go out when the mobile has all before it, each for one
+//! arrival. While the mobile is cut off, the sender towards it is frozen and polls it; afterwards it sends
+//! all that is outstanding again, with window and timers as they were.
 //!
 //! **Not implemented.** Hand-off to another base station; a manager of the cell's bandwidth; a mobile that
 //! says itself when it is back; flows from a mobile, which pass; Web sessions.
