@@ -31,6 +31,9 @@ MEASURES = [
 ]
 ERRORS = ("last-hop", "errors", "scheme")
 DELAYS = ("last-hop-delays", "delay", "scheme")
+M_TCP = ("last-hop-m-tcp", "errors", "scheme")
+OUTAGES = ("last-hop-outages", "off", "scheme")
+STUDIES = (ERRORS, DELAYS, M_TCP, OUTAGES)
 ASKS = {
     "errors": [
         Ask(*ERRORS, "TCP throughput, kb/s, by bit error rate", "tcp_throughput_bps", 1e-3, 0, True),
@@ -55,6 +58,18 @@ ASKS = {
             1,
         ),
     ],
+    "m-tcp": [
+        Ask(*M_TCP, "TCP throughput, kb/s, by bit error rate", "tcp_throughput_bps", 1e-3, 0, True),
+        Ask(*OUTAGES, "TCP throughput, kb/s, by the mean time off in s", "tcp_throughput_bps", 1e-3, 0, True),
+        Ask(*OUTAGES, "Timeouts of the source, by the mean time off in s", "tcp_timeouts", 1.0, 1),
+        Ask(
+            *OUTAGES,
+            "The maximum acknowledged and not delivered in a run, kB, by the mean time off in s",
+            "tcp_acked_undelivered_max_bytes",
+            1e-3,
+            1,
+        ),
+    ],
 }
 """By the part of the page: its tables."""
 QUOTED = [
@@ -74,7 +89,7 @@ QUOTED = [
 def main(stores: Path | None, docs: Path, jobs: int | None) -> None:
     """Run the campaigns, and write the page."""
     if stores is not None:
-        runs = pd.concat([crosses.made(*study, MEASURES, stores, jobs) for study in (ERRORS, DELAYS)])
+        runs = pd.concat([crosses.made(*study, MEASURES, stores, jobs) for study in STUDIES])
         runs.to_parquet(KEPT, compression="zstd", index=False)
     write_text(docs / PAGE, page(pd.read_parquet(KEPT)))
 
@@ -85,8 +100,10 @@ def page(runs: pd.DataFrame) -> str:
     parts = [said["head"].format(**crosses.facts(runs)), quoted(runs).to_markdown(), said["quoted read"]]
     for part, asks in ASKS.items():
         parts.append(said[part])
-        shown = runs[runs["row"].str.startswith("I-TCP")] if part == "price" else runs
-        parts += [crosses.table(shown[shown["study"] == ask.study], ask).to_markdown() for ask in asks]
+        for ask in asks:
+            # Only split connections have a price.
+            shown = runs[(runs["study"] == ask.study) & runs[ask.measure].notna()]
+            parts.append(crosses.table(shown, ask).to_markdown())
         parts.append(said[f"{part} read"])
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
