@@ -42,6 +42,7 @@ def levels_of(study: tuple[str, str, str], column: str, row: str) -> tuple[str, 
         (quoted, *levels_of(quoted.TORA, "30", "TORA")),
         (quoted, *levels_of(quoted.TCP, "20", "SSA")),
         (quoted, *levels_of(quoted.EIFEL, "AODV", "Eifel")),
+        (quoted, *levels_of(quoted.ACCESS, "4", "FAMA, window 4")),
         (
             fairness,
             *(fairness.AREAS, "200 m, 4", "NRED, 0.14"),

@@ -1,7 +1,7 @@
 """What the papers quote of other studies, asked here: ``python -m studies.quoted``.
 
 It writes the page from the kept results in papers/studies/kept. With ``--stores`` it first runs what is
-missing, and keeps it.
+missing, of all studies or of one, and keeps it.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ MEASURES = [
 TORA = ("quoted-tora", "sources", "protocol")
 TCP = ("quoted-tcp", "speed", "protocol")
 EIFEL = ("quoted-eifel", "protocol", "sender")
+ACCESS = ("quoted-access", "hops", "access")
+STUDIES = (TORA, TCP, EIFEL, ACCESS)
 ASKS = {
     "tora": [
         Ask(*TORA, "CBR packets that arrive, %, by sources", "cbr_delivery_fraction", 100.0, 1, True),
@@ -47,6 +49,10 @@ ASKS = {
         Ask(*EIFEL, "Timeouts, by routing protocol", "tcp_timeouts", 1.0, 0),
         Ask(*EIFEL, "Timeouts found spurious, by routing protocol", "tcp_spurious_timeouts", 1.0, 1),
     ],
+    "access": [
+        Ask(*ACCESS, "TCP throughput, kb/s, by hops", "tcp_throughput_bps", 1e-3, 0, True),
+        Ask(*ACCESS, "Timeouts in 120 s, by hops", "tcp_timeouts", 1.0, 0),
+    ],
 }
 """By the part of the page: its tables."""
 
@@ -55,13 +61,20 @@ ASKS = {
 @click.option(
     "--stores", type=options.PATH, help="Run what is missing, with stores in this folder, and keep it."
 )
+@click.option("--study", type=click.Choice([study[0] for study in STUDIES]), help="Run this one alone.")
 @click.option("--docs", type=options.PATH, default=HERE, help="Folder of the page.")
 @options.JOBS
-def main(stores: Path | None, docs: Path, jobs: int | None) -> None:
+def main(stores: Path | None, study: str | None, docs: Path, jobs: int | None) -> None:
     """Run the campaigns, and write the page."""
     if stores is not None:
-        runs = pd.concat([crosses.made(*study, MEASURES, stores, jobs) for study in (TORA, TCP, EIFEL)])
-        runs.to_parquet(KEPT, compression="zstd", index=False)
+        kept = pd.read_parquet(KEPT)
+        runs = [
+            crosses.made(*each, MEASURES, stores, jobs)
+            if study in (None, each[0])
+            else kept[kept["study"] == each[0]]
+            for each in STUDIES
+        ]
+        pd.concat(runs).to_parquet(KEPT, compression="zstd", index=False)
     write_text(docs / PAGE, page(pd.read_parquet(KEPT)))
 
 
