@@ -13,9 +13,9 @@ import pytest
 from tests.conftest import ROOT
 
 LIMITS = {
-    "": (1_560, 19_500_000),
-    "crates": (599, 4_849_000),
-    "docs": (74, 1_734_000),
+    "": (1_565, 19_560_000),
+    "crates": (604, 4_896_000),
+    "docs": (74, 1_744_000),
     "papers": (199, 7_620_000),
     "papers/kept": (5, 4_350_000),
     "python": (206, 1_758_000),
@@ -50,7 +50,7 @@ def test_what_is_made_from_kept_results_is_not_stored() -> None:
     assert not [name for name in names if name.startswith("papers/kept/") and not name.endswith(".zip")]
 
 
-NETWORK = 1_997
+NETWORK = 2_009
 """The most lines of `crates/core/src/network` without its tests: a packet's way, nodes that crash, and
 runs that are driven from outside."""
 

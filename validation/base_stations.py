@@ -3,7 +3,7 @@
     python -m validation.base_stations
 
 One transfer from a host over a wire and a base station to a mobile, at several bit error rates, with each
-mechanism of Balakrishnan and others (1997).
+mechanism of Balakrishnan and others (1997), and with AIRMAIL.
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ SEEDS = range(1, 7)
 BIT_ERROR_RATES = (0.0, 1.9e-6, 5e-6, 1e-5)
 ARMS = {
     "Reno": ("reno", "none"),
+    "SACK": ("sack", "none"),
+    "SMART": ("smart", "none"),
     "ELN": ("eln", "eln"),
     "repeats at the link layer (`arq`)": ("reno", "arq"),
+    "AIRMAIL": ("reno", "airmail"),
     "snoop": ("reno", "snoop"),
     "snoop, SACK": ("sack", "snoop"),
 }

@@ -55,7 +55,8 @@ macro_rules! reasons {
 reasons! {
     /// The MAC gave up after its retry limit and nobody above took the packet back.
     RetryLimit at Mac,
-    /// The MAC received the same frame again (its ACK was lost) and threw the copy away.
+    /// The MAC received the same frame again (its ACK was lost) and threw the copy away; or a mobile node of
+    /// AIRMAIL the same packet.
     Duplicate at Mac,
     /// The interface queue was full.
     QueueFull at InterfaceQueue,

@@ -138,4 +138,31 @@ fn a_base_station_hides_or_explains_what_its_radio_loses() {
     assert_eq!((snoop.timeouts, snoop.retransmissions), (0, 0), "{snoop:?}");
     assert!(snoop.throughput_bps > 1.2 * arq.throughput_bps, "{snoop:?} {arq:?}");
     assert!(eln.throughput_bps > 1.2 * alone.throughput_bps, "{eln:?} {alone:?}");
+    // In order and in time: there are no duplicate ACKs that the sender could take for congestion.
+    let airmail = over_a_lossy_hop("reno", BaseStationMode::Airmail);
+    assert_eq!((airmail.timeouts, airmail.retransmissions), (0, 0), "{airmail:?}");
+    assert!(airmail.throughput_bps > 1.2 * arq.throughput_bps, "{airmail:?} {arq:?}");
+}
+
+/// AIRMAIL serves datagrams as well: what the radio loses arrives, once. Its packets of parity stay behind
+/// the data of which they are the parity, though they are no data; without losses there are none.
+#[test]
+fn airmail_brings_datagrams_that_the_radio_loses() {
+    let measured = |mode, bit_error_rate| {
+        let mut scenario = behind_a_base_station(vec![flow(0, 2, 0.0, cbr(1000, 0.02))], 60.0);
+        scenario.wired = vec![WiredLink { rate_bps: 1e7, queue_packets: 50, ..link(0, 1) }];
+        scenario.params.radio.bit_error_rate = bit_error_rate;
+        scenario.params.mac.repeats_damaged = false;
+        scenario.params.tcp.base_station = mode;
+        result(&scenario)
+    };
+    let alone = measured(BaseStationMode::None, 1e-5).totals.cbr_delivery_fraction.expect("CBR");
+    assert!((0.88..0.95).contains(&alone), "8 % are to be lost: {alone}");
+    let airmail = measured(BaseStationMode::Airmail, 1e-5);
+    let delivered = airmail.totals.cbr_delivery_fraction.expect("CBR");
+    assert!((0.9995..=1.0).contains(&delivered), "but for those under way at the end: {delivered}");
+    // A packet and its status, each with its acknowledgement.
+    let clean = measured(BaseStationMode::Airmail, 0.0);
+    assert_eq!(clean.drops, []);
+    assert!((clean.totals.mac_frames_per_s - 200.0).abs() < 1.0, "{}", clean.totals.mac_frames_per_s);
 }

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 
 use crate::kernel::{Stream, Time};
 use crate::params::{choices, params};
+use crate::wire::airmail;
 use crate::wire::congestion::Notification;
 use crate::wire::mac::Body;
 use crate::wire::tcp::Segment;
@@ -249,6 +250,7 @@ impl InterfaceQueue {
                 RoutingPriority::Classes,
                 Body::Ip(Packet { payload: Payload::Tcp(_, Segment::Ack { .. }), .. }),
             ) => ACKS,
+            (_, Body::Ip(packet)) if airmail::follows_data(packet) => OTHERS,
             _ if body.is_routing() => ROUTING,
             _ => OTHERS,
         }

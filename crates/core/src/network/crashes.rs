@@ -166,7 +166,7 @@ impl<'r> Network<'r> {
             self.drop_body(node, &body, DropReason::Absent);
         }
         self.lose_delayed(node);
-        self.with_interceptor(node, |interceptor, _, _| interceptor.handle_crash());
+        self.with_interceptor(node, |interceptor, _, out| interceptor.handle_crash(out));
         self.watch_queue(node);
         self.look_at_routes(node);
     }

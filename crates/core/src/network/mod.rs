@@ -404,8 +404,14 @@ impl Network<'_> {
             return self.break_off(NodeId(node), "something else than an IP packet goes up to routing");
         };
         if self.stages.is_some() {
-            self.pass_up(node, &mut packet);
+            let Some(passed) = self.pass_up(node, packet) else { return };
+            packet = passed;
         }
+        self.come_up(node, packet, from);
+    }
+
+    /// Routing gets a packet from a neighbour.
+    fn come_up(&mut self, node: u32, mut packet: Packet, from: NodeId) {
         packet.hops = packet.hops.saturating_add(1);
         self.with_routing(node, |routing, now, actions| {
             routing.handle_incoming(now, packet, from, actions);

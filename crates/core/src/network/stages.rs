@@ -146,6 +146,10 @@ impl Network<'_> {
                 self.audit.deliver(&packet);
                 self.record(node, || Event::Delivered(&packet));
             }
+            InterceptorAction::Up(mut packet, from) => {
+                self.number(&mut packet);
+                self.come_up(node, packet, from);
+            }
             InterceptorAction::Send { to, bytes, payload } => {
                 self.originate(NodeId(node), to, bytes, payload, Ecn::NotEct);
             }
@@ -243,10 +247,13 @@ impl Network<'_> {
 
     // Packets that pass by, and what is announced with them.
 
-    /// A packet comes up for routing: its announcement is taken off, and an interceptor may change it.
-    pub(super) fn pass_up(&mut self, node: u32, packet: &mut Packet) {
+    /// A packet comes up for routing: its announcement is taken off, and an interceptor may change it. It
+    /// comes back unless it is kept.
+    pub(super) fn pass_up(&mut self, node: u32, mut packet: Packet) -> Option<Packet> {
         packet.take_announcement();
-        self.with_interceptor(node, |interceptor, now, out| interceptor.handle_incoming(now, packet, out));
+        self.pass_or_keep(node, packet, |interceptor, now, packet, out| {
+            interceptor.handle_arrival(now, packet, out)
+        })
     }
 
     fn announces(&self) -> bool {

@@ -6,6 +6,7 @@ use crate::mobility::{Path, heights_differ};
 use crate::radio::{Environment, FadingKind, LinkQuality, Propagation, RadioParams, Surroundings};
 use crate::routing::{RouteTable, shortest_hops_over};
 use crate::topology::{End, LinkRule};
+use crate::transport::tcp::BaseStationMode;
 use crate::wire::NodeId;
 
 /// The frame whose delivery is told, MAC header and FCS included, in bytes.
@@ -137,8 +138,11 @@ impl Scenario {
 
     /// Static routes: of fewest hops at the start of the run.
     pub(super) fn static_routes(&self) -> RouteTable {
-        let destinations: Vec<NodeId> =
-            self.flows.iter().flat_map(|flow| [NodeId(flow.src), NodeId(flow.dst)]).collect();
+        let ends = self.flows.iter().flat_map(|flow| [flow.src, flow.dst]);
+        // Mobile nodes of AIRMAIL answer their base station.
+        let answers = self.params.tcp.base_station == BaseStationMode::Airmail;
+        let stations = self.wired.iter().filter(|_| answers).flat_map(|link| link.nodes);
+        let destinations: Vec<NodeId> = ends.chain(stations).map(NodeId).collect();
         let paths: Vec<Path> = self.movement.iter().map(Path::new).collect();
         let streams = Streams::new(self.seed, self.replication);
         let has_heights = heights_differ(paths.iter().map(Path::heights));

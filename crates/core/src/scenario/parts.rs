@@ -26,7 +26,8 @@ impl Scenario {
         let wires = (!self.wired.is_empty()).then(|| {
             let lines = self.wired.iter().flat_map(Line::both);
             let hosts = lines.filter(|line| line.from.0 == node).map(|line| line.to);
-            Wires { hosts: hosts.collect(), splits: self.splits_at(NodeId(node)) }
+            let (hosts, node) = (hosts.collect(), NodeId(node));
+            Wires { hosts, cell: self.cell_of(node), splits: self.splits_at(node) }
         });
         interceptor(NodeId(node), &self.params.tcp, wires)
     }

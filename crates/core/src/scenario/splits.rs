@@ -1,4 +1,4 @@
-//! Which connections base stations make two of, and which.
+//! Which connections base stations make two of, and which nodes they serve.
 
 use super::{Flow, FlowKind, Line, Scenario};
 use crate::stage::{SplitFlow, Splits};
@@ -44,6 +44,20 @@ impl Scenario {
             );
         }
         splits
+    }
+
+    /// The nodes that AIRMAIL serves from this one: with wires it is a base station, and they are a hop of
+    /// the radio away.
+    pub(crate) fn cell_of(&self, node: NodeId) -> Vec<NodeId> {
+        let lines = || self.wired.iter().flat_map(Line::both).filter(|line| line.from == node);
+        if self.params.tcp.base_station != BaseStationMode::Airmail || lines().next().is_none() {
+            return Vec::new();
+        }
+        let routes = self.static_routes();
+        let is_served = |other: &NodeId| {
+            routes.next_hop(node, *other) == Some(*other) && lines().all(|line| line.to != *other)
+        };
+        (0..self.movement.len() as u32).map(NodeId).filter(is_served).collect()
     }
 
     /// The base stations on the way of a flow that split its connection, from its source on: those with a

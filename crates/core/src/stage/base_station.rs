@@ -250,7 +250,7 @@ impl Interceptor for BaseStation {
         self.connections.values().filter_map(|each| each.deadline).min().unwrap_or(Time::NEVER)
     }
 
-    fn handle_crash(&mut self) {
+    fn handle_crash(&mut self, _out: &mut Vec<InterceptorAction>) {
         self.connections.clear();
     }
 

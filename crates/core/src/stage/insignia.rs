@@ -259,7 +259,7 @@ impl Interceptor for Insignia {
         }
     }
 
-    fn handle_crash(&mut self) {
+    fn handle_crash(&mut self, _out: &mut Vec<InterceptorAction>) {
         self.reserved.clear();
         self.watched.clear();
         self.own.iter_mut().for_each(|own| *own = Own::new(own.asking));
@@ -501,7 +501,7 @@ mod tests {
         report(&mut source, Level::BestEffort);
         pass(&mut source, ms(0), packet(0));
         assert_eq!(source.sum_kbps(), 20);
-        source.handle_crash();
+        source.handle_crash(&mut Vec::new());
         assert_eq!((source.sum_kbps(), source.next_timeout()), (0, Time::NEVER));
         pass(&mut source, ms(1), packet(0));
         assert_eq!(source.sum_kbps(), 60);

@@ -1,7 +1,8 @@
 //! What may stand around routing at a node: two contracts, and what keeps them.
 //!
 //! An [`Interceptor`] stands between routing and the link layer: it sees what routing sends on or gives up,
-//! what comes up for routing, and what next hops take. TCP-BuS, base stations and INSIGNIA are interceptors.
+//! what comes up for routing, and what next hops take. TCP-BuS, base stations, AIRMAIL and INSIGNIA are
+//! interceptors.
 //! A [`Throttle`] stands between the node's own endpoints and routing: it lets their data go at the rates of
 //! their flows, which it may learn by announcements. The two know nothing of each other. Most networks have
 //! neither. Routing protocols do not know of them: a packet that one lets go comes to
@@ -12,6 +13,7 @@
 //! nothing. A packet that goes in by value comes back from the call, or is kept and shown by `kept` until it
 //! goes out in exactly one action. The packet audit checks this in every run.
 
+mod airmail;
 mod around;
 mod base_station;
 mod density;
@@ -40,6 +42,7 @@ pub use throttle::{OwnFlow, Rates, Throttle, ThrottleAction};
 
 pub use relay::{SplitFlow, Splits};
 
+use airmail::Airmail;
 use base_station::BaseStation;
 use m_tcp::Supervisory;
 use split::Split;
@@ -65,6 +68,8 @@ pub enum InterceptorAction {
     Drop(Packet, DropReason),
     /// The packet's connection ends here: it has arrived.
     Deliver(Packet),
+    /// The packet comes up for routing from this neighbour, later than it arrived.
+    Up(Packet, NodeId),
     /// Send a packet of its own to another node.
     Send {
         /// The other node.
@@ -110,7 +115,18 @@ pub trait Interceptor: Send {
         Some(packet)
     }
 
-    /// A packet comes up for routing, which may change on the way.
+    /// A packet comes up for routing. Returns it if it is not kept.
+    fn handle_arrival(
+        &mut self,
+        now: Time,
+        mut packet: Packet,
+        out: &mut Vec<InterceptorAction>,
+    ) -> Option<Packet> {
+        self.handle_incoming(now, &mut packet, out);
+        Some(packet)
+    }
+
+    /// The same for those that keep none: it may change on the way.
     fn handle_incoming(&mut self, _now: Time, _packet: &mut Packet, _out: &mut Vec<InterceptorAction>) {}
 
     /// A next hop has acknowledged a packet.
@@ -130,7 +146,7 @@ pub trait Interceptor: Send {
     fn handle_notice(&mut self, _now: Time, _notice: Notice, _out: &mut Vec<InterceptorAction>) {}
 
     /// The node crashes and forgets everything.
-    fn handle_crash(&mut self) {}
+    fn handle_crash(&mut self, _out: &mut Vec<InterceptorAction>) {}
 
     /// The deadline of [`Interceptor::next_timeout`] has come.
     fn handle_timeout(&mut self, now: Time, out: &mut Vec<InterceptorAction>);
@@ -146,6 +162,8 @@ pub trait Interceptor: Send {
 pub struct Wires {
     /// Who is at the other ends of its wires.
     pub hosts: Vec<NodeId>,
+    /// The neighbours to which its routes go over the radio.
+    pub cell: Vec<NodeId>,
     /// The flows of whose connections it makes two, if base stations do.
     pub splits: Splits,
 }
@@ -156,6 +174,9 @@ pub struct Wires {
 pub fn interceptor(node: NodeId, params: &TcpParams, wires: Option<Wires>) -> Option<Box<dyn Interceptor>> {
     match (wires, params.base_station) {
         (None, _) | (_, BaseStationMode::None) => {}
+        (Some(wires), BaseStationMode::Airmail) => {
+            return Some(Box::new(Airmail::new(node, params, wires.cell)));
+        }
         (Some(wires), BaseStationMode::Split) => return Some(Box::new(Split::new(wires.splits))),
         (Some(wires), BaseStationMode::MTcp) => return Some(Box::new(Supervisory::new(wires.splits))),
         (Some(wires), mode) => return Some(Box::new(BaseStation::new(mode, wires.hosts))),

@@ -130,7 +130,7 @@ mod tests {
         bench.host(0);
         bench.mobile(1);
         bench.host(1);
-        bench.station.handle_crash();
+        bench.station.handle_crash(&mut Vec::new());
         assert_eq!(bench.station.next_timeout(), Time::NEVER);
         let segment =
             Segment::Data { number: 2, payload: 1000, sent: bench.now, retransmission: false, cwr: false };

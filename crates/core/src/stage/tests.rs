@@ -132,9 +132,10 @@ fn said(action: InterceptorAction) -> Said {
     match action {
         InterceptorAction::Route(packet) => Said::Route(number(&packet)),
         InterceptorAction::Drop(packet, reason) => Said::Drop(number(&packet), reason),
-        InterceptorAction::Deliver(_) | InterceptorAction::Send { .. } | InterceptorAction::Served { .. } => {
-            panic!("nothing of TCP-BuS: {action:?}")
-        }
+        InterceptorAction::Deliver(_)
+        | InterceptorAction::Up(..)
+        | InterceptorAction::Send { .. }
+        | InterceptorAction::Served { .. } => panic!("nothing of TCP-BuS: {action:?}"),
         InterceptorAction::Tell { connection, source, segment, bytes } => {
             assert_eq!((connection, source), (CONNECTION, SOURCE));
             match segment {
@@ -280,7 +281,7 @@ fn only_networks_of_tcp_bus_with_buffers_have_an_interceptor() {
 
 #[test]
 fn base_stations_do_their_part_only_where_there_are_wires() {
-    let wires = || Wires { hosts: vec![NodeId(0)], splits: Splits::new() };
+    let wires = || Wires { hosts: vec![NodeId(0)], cell: vec![NodeId(2)], splits: Splits::new() };
     let at = |params: &TcpParams, is_wired: bool| super::interceptor(NodeId(1), params, is_wired.then(wires));
     let mut params = TcpParams { base_station: BaseStationMode::Snoop, ..TcpParams::rfc() };
     assert!(at(&params, true).is_some());

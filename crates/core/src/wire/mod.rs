@@ -12,6 +12,7 @@
 pub mod abr;
 pub mod adp;
 pub mod adv;
+pub mod airmail;
 pub mod aodv;
 pub mod arp;
 pub mod babel;

@@ -209,7 +209,7 @@ impl<R: Relay> Interceptor for Station<R> {
         }
     }
 
-    fn handle_crash(&mut self) {
+    fn handle_crash(&mut self, _out: &mut Vec<InterceptorAction>) {
         self.forgotten.extend(std::mem::take(&mut self.connections).into_keys());
     }
 

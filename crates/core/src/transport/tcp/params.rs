@@ -132,6 +132,8 @@ choices! {
         Split = "split",
         /// The same, but it acknowledges only what has arrived at the other end (M-TCP).
         MTcp = "m-tcp",
+        /// It numbers all packets to mobile nodes, and sends again what they lack (AIRMAIL).
+        Airmail = "airmail",
     }
 }
 
@@ -302,6 +304,21 @@ params! {
         m_tcp_poll_s: f64 = 0.5, "s", "decision: as the silence", [0.001, 1e5];
         /// M-TCP: how long the base station keeps the ACK of the last segment if no other follows.
         m_tcp_release_s: f64 = 0.1, "s", "decision: as a delayed ACK (RFC 1122 §4.2.3.2: at most 0.5)", [0.0, 0.5];
+        /// AIRMAIL: the maximum number of packets under way to a mobile node.
+        airmail_window: u32 = 8, "packet", "Ayanoglu and others 1995 (no value known)", [1.0, 64.0];
+        /// AIRMAIL: the maximum number of packets that wait at the base station for a place in the window to
+        /// a mobile node.
+        airmail_buffer_packets: u32 = 50, "packet", "Ayanoglu and others 1995 (no value known)", [1.0, 100_000.0];
+        /// AIRMAIL: how often a packet is repeated at most, and how often a mobile node that gives no status
+        /// is asked again.
+        airmail_retries: u32 = 8, "", "Ayanoglu and others 1995 (no value known)", [0.0, 1000.0];
+        /// AIRMAIL: how long a base station waits for a status.
+        airmail_timeout_s: f64 = 0.2, "s", "decision: as the shortest of the other base stations", [0.001, 100.0];
+        /// AIRMAIL: the maximum number of packets of parity for a block, which has at most a window of
+        /// packets; zero: no parity.
+        airmail_parity_max: u32 = 4, "packet", "Ayanoglu and others 1995 (no value known)", [0.0, 64.0];
+        /// AIRMAIL: do mobile nodes hold packets back until those before them have arrived?
+        airmail_in_order: bool = true, "", "decision: as link layers with windows do";
         /// Bansal and Barua's α: the minimum moderated timeout.
         moderated_rto_min_s: f64 = 0.5, "s", "Bansal and Barua 2003 (no value)", [0.001, 1e5];
         /// Bansal and Barua's β: the maximum moderated timeout.
