@@ -165,7 +165,8 @@ def by_module(profile: Path) -> Counter[str]:
 def _address(word: str, last: int) -> int:
     if word == "*":
         return last
-    return last + int(word, 16) if word[0] in "+-" else int(word, 16)
+    # Addresses are hexadecimal, steps decimal.
+    return last + int(word) if word[0] in "+-" else int(word, 16)
 
 
 def _modules(addresses: list[int]) -> dict[int, str]:
