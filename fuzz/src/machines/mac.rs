@@ -155,11 +155,13 @@ impl Bench {
         };
         let receivable = !input.once_in(4);
         let distance_m = f64::from(input.byte()) * if receivable { 0.9 } else { 2.0 };
+        let distance_m2 = distance_m * distance_m;
         let signal = Signal {
             end: self.now + frame.airtime,
-            distance_m2: distance_m * distance_m,
+            distance_m2,
             receivable,
             damaged: !self.way.open && receivable && input.once_in(8),
+            reported: receivable || self.way.weak_frames.include(distance_m2),
             rate: frame.rate,
             wanted: receivable && (to == ME || to.is_broadcast()),
             reserves: self.way.reserves(frame.reserves)[usize::from(receivable)],

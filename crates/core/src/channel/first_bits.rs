@@ -11,12 +11,12 @@ use crate::wire::mac::FrameKind;
 use super::transmission::{Phase, Template};
 use super::{Awaiting, Channel, Heard, Then, What};
 
-/// What noise makes of a signal for those who only overhear the frame: is it nothing but what it seems, or
-/// too weak to be noticed, which it then says? If not, or if the node may have to act on it, it is to be
-/// judged the long way.
+/// What noise makes of a signal for those who only overhear the frame, which the signal then says: intact,
+/// destroyed, or too weak to be noticed. False if the node may have to act on it: it is to be judged the long
+/// way.
 #[inline(always)]
 fn is_settled(
-    sent: Option<&Sent<'_>>,
+    (sent, way): (Option<&Sent<'_>>, ShortWay),
     arrival: &mut Arrival,
     template: &Template,
     signal: &mut Signal,
@@ -25,14 +25,15 @@ fn is_settled(
         return true;
     }
     let Some(sent) = sent else { return false };
-    if sent.spares(arrival.distance_m2) {
-        return !signal.wanted;
-    }
-    let fate = sent.fate(arrival.distance_m2, sent.draw(arrival.node));
+    let fate = sent.fate_at(arrival.distance_m2, arrival.node);
     arrival.fate = Some(fate);
     match fate {
-        Fate::Intact => !signal.wanted,
-        Fate::Damaged => false,
+        _ if signal.wanted && fate != Fate::Unnoticed => false,
+        Fate::Intact => true,
+        Fate::Damaged => {
+            way.destroy(signal);
+            true
+        }
         Fate::Unnoticed => {
             template.weaken(signal);
             true
@@ -122,7 +123,7 @@ impl Channel {
             return;
         }
         // Copies, which the loop has in registers.
-        let (template, weak_frames) = (*template, self.short_way.weak_frames);
+        let (template, way) = (*template, self.short_way);
         let noise = self.noise.as_deref().filter(|_| ERRORS && self.bit_errors.is_none());
         let sent = noise.map(|noise| template.judged_by(noise));
         let macs = self.macs.as_mut_slice();
@@ -134,10 +135,16 @@ impl Channel {
         let (mut left, mut unnoticed) = (0, 0);
         for mut arrival in self.index.arrivals(template.from.0, template.receive_m2) {
             let is_addressee = !TO_ALL && template.to.0 == arrival.node && arrival.receivable;
+            let mac = &mut macs[arrival.node as usize];
+            // What noise makes of a frame must be known on the long way, too.
+            if is_addressee || (!ERRORS && !mac.may_overhear(template.reaches(&arrival))) {
+                remaining[left] = arrival;
+                left += 1;
+                continue;
+            }
             let (now, mut signal) = template.signal(&arrival, TO_ALL);
-            if is_addressee
-                || (ERRORS && !is_settled(sent.as_ref(), &mut arrival, &template, &mut signal))
-                || !macs[arrival.node as usize].overhear::<EIFS>(now, &signal, weak_frames)
+            if (ERRORS && !is_settled((sent.as_ref(), way), &mut arrival, &template, &mut signal))
+                || !mac.overhear::<EIFS>(now, &signal, way.weak_frames)
             {
                 remaining[left] = arrival;
                 left += 1;
@@ -235,7 +242,7 @@ impl Channel {
         if self.has_errors {
             let noise = self.noise.as_deref().filter(|_| self.bit_errors.is_none());
             let sent = noise.map(|noise| template.judged_by(noise));
-            if !is_settled(sent.as_ref(), arrival, template, &mut signal) {
+            if !is_settled((sent.as_ref(), self.short_way), arrival, template, &mut signal) {
                 return false;
             }
         }
@@ -331,14 +338,11 @@ impl Channel {
     /// What noise makes of a signal at a node.
     fn judge_by_noise(&mut self, arrival: &Arrival, template: &Template, signal: &mut Signal) {
         let Some(noise) = &self.noise else { return };
-        let (sent, others_count) = (template.judged_by(noise), self.rules.counts_others_as_noise());
-        // Most are: nothing need be drawn.
-        if sent.spares(arrival.distance_m2) && !others_count {
-            return;
-        }
-        let draw = || sent.draw(arrival.node);
-        let fate = arrival.fate.unwrap_or_else(|| sent.fate(arrival.distance_m2, draw()));
-        let announced = others_count.then(draw);
+        let others_count = self.rules.counts_others_as_noise();
+        // Nearly always the short way has asked, and found out.
+        let asked = || template.judged_by(noise).fate_at(arrival.distance_m2, arrival.node);
+        let fate = arrival.fate.unwrap_or_else(asked);
+        let announced = others_count.then(|| template.judged_by(noise).draw(arrival.node));
         match fate {
             Fate::Intact => {}
             Fate::Damaged => signal.damaged = true,

@@ -62,6 +62,7 @@ impl Transmission {
             bytes,
             is_data: kind == FrameKind::Data,
             receive_m2: self.receive_m2,
+            reported_m2: way.reported_m2(self.receive_m2),
             reserves: way.reserves(reserves),
             followed_within: way.followed_within(kind),
             transmission: id,
@@ -87,6 +88,8 @@ pub(super) struct Template {
     pub(super) bytes: u32,
     pub(super) is_data: bool,
     pub(super) receive_m2: f64,
+    /// [`ShortWay::reported_m2`]: one comparison for each receiver.
+    reported_m2: [f64; 2],
     /// By whether the frame can be decoded.
     reserves: [Span; 2],
     /// [`Signal::followed_within`].
@@ -111,18 +114,26 @@ impl Template {
     /// The header of a signal is lost: the frame cannot be decoded.
     pub(super) fn weaken(&self, signal: &mut Signal) {
         (signal.receivable, signal.reserves) = (false, self.reserves[0]);
+        signal.reported = signal.distance_m2 <= self.reported_m2[0];
+    }
+
+    /// When the first bit reaches a receiver.
+    #[inline(always)]
+    pub(super) fn reaches(&self, arrival: &Arrival) -> Time {
+        // Plain additions: a run's times are far from the end of time.
+        Time(self.start.0 + u64::from(arrival.delay_ns))
     }
 
     /// What a receiver gets, and when; is the frame meant for it?
     #[inline(always)]
     pub(super) fn signal(&self, arrival: &Arrival, meant: bool) -> (Time, Signal) {
-        // Plain additions: a run's times are far from the end of time.
-        let now = Time(self.start.0 + u64::from(arrival.delay_ns));
+        let now = self.reaches(arrival);
         let signal = Signal {
             end: Time(now.0 + self.airtime.0),
             distance_m2: arrival.distance_m2,
             receivable: arrival.receivable,
             damaged: false,
+            reported: arrival.distance_m2 <= self.reported_m2[1],
             rate: self.rate,
             wanted: meant & arrival.receivable,
             reserves: self.reserves[usize::from(arrival.receivable)],

@@ -309,6 +309,12 @@ impl Dcf {
         idle_from != backoff.idle_from
     }
 
+    /// Is the station in the state of [`Dcf::overhear`] at the instant?
+    #[inline(always)]
+    pub fn may_overhear(&self, now: Time) -> bool {
+        self.medium.may_overhear(now)
+    }
+
     /// The first bit of a frame in the state in which most stations are most of the time: the receiver is
     /// free, and no slots of a backoff are counted. Does what [`Dcf::handle_arrival`] does, except that a
     /// backoff is not told how much later it goes on: the station finds out when it next acts, and

@@ -18,8 +18,11 @@ pub struct Signal {
     pub distance_m2: f64,
     /// Is it strong enough to be decoded?
     pub receivable: bool,
-    /// Do errors of bits destroy it nevertheless? Its beginning is reported, and EIFS follows its end.
+    /// Do errors of bits destroy it nevertheless? EIFS follows its end.
     pub damaged: bool,
+    /// Does the physical layer report its beginning: can it be decoded, or at least its PLCP header
+    /// ([`WeakFrames::include`])?
+    pub reported: bool,
     /// Its rate.
     pub rate: Rate,
     /// Must the station act on it, if it arrives intact: is it addressed to this station or to all, and
@@ -208,7 +211,7 @@ impl WeakFrames {
 
     /// Is such a frame, from this squared distance in m², followed by EIFS?
     #[inline(always)]
-    fn include(self, distance_m2: f64) -> bool {
+    pub fn include(self, distance_m2: f64) -> bool {
         distance_m2 <= self.until_m2
     }
 }
@@ -218,7 +221,7 @@ impl WeakFrames {
 #[derive(Clone, Copy, Debug)]
 pub struct ShortWay {
     /// Is there a short way? Only where frames are judged pair by pair: a sum of powers is kept by the long
-    /// way. Frames that may be damaged go the long way, too.
+    /// way.
     pub open: bool,
     /// Is EIFS another thing than the NAV?
     pub uses_eifs: bool,
@@ -226,6 +229,8 @@ pub struct ShortWay {
     pub weak_frames: WeakFrames,
     /// The NAV that a frame too weak to be decoded leaves after its end; zero is none.
     weak_frame_reserves: Span,
+    /// The NAV that a damaged frame leaves after its end; zero is none.
+    damaged_frame_reserves: Span,
     /// [`Timing::nav_reset`].
     nav_reset: Span,
 }
@@ -238,6 +243,7 @@ impl ShortWay {
         ShortWay {
             open: rules.capture == Capture::Pairwise,
             weak_frame_reserves: if as_nav { timing.eifs } else { Span::ZERO },
+            damaged_frame_reserves: if params.eifs_as_nav { timing.eifs } else { Span::ZERO },
             uses_eifs: !params.eifs_as_nav,
             weak_frames: rules.weak_frames,
             nav_reset: timing.nav_reset,
@@ -248,6 +254,20 @@ impl ShortWay {
     /// closed to the frame.
     pub fn followed_within(self, kind: FrameKind) -> Span {
         if kind == FrameKind::Rts { self.nav_reset } else { Span::ZERO }
+    }
+
+    /// The squared distances (m²) up to which the beginning of a frame is reported, if it cannot be decoded
+    /// and if it can, which is so up to `receive_m2`.
+    pub fn reported_m2(self, receive_m2: f64) -> [f64; 2] {
+        let weak_m2 = self.weak_frames.until_m2;
+        [weak_m2, if receive_m2 > weak_m2 { receive_m2 } else { weak_m2 }]
+    }
+
+    /// Errors of bits destroy a frame to another station. It has not been decoded, but its beginning was
+    /// reported, which is all that the short way asks.
+    #[inline(always)]
+    pub fn destroy(self, signal: &mut Signal) {
+        (signal.receivable, signal.reserves) = (false, self.damaged_frame_reserves);
     }
 
     /// How long a frame with this Duration field reserves the medium after its end, if it cannot be decoded
@@ -487,7 +507,7 @@ impl Medium {
             distance_m2: signal.distance_m2,
             transmission: signal.transmission,
             receivable: signal.receivable && !signal.damaged,
-            reported: signal.receivable || rules.weak_frames.include(signal.distance_m2),
+            reported: signal.reported,
             rate: signal.rate,
             present: true,
             wanted: signal.wanted,
@@ -517,6 +537,12 @@ impl Medium {
         self.forecast(signal.reserved_until(), timing);
     }
 
+    /// Is the receiver free at the instant, and the station patient?
+    #[inline(always)]
+    pub(super) fn may_overhear(&self, now: Time) -> bool {
+        self.free_from <= now && now < self.patient_until
+    }
+
     /// The first bit of a frame that the station need not act on reaches a free receiver of a patient
     /// station, as most do. Does what [`Medium::arrive`] does, after which [`Medium::idle_at`] is not earlier
     /// than before; false, and nothing done, in every other case. Whether the frame can be decoded, which
@@ -528,13 +554,12 @@ impl Medium {
         signal: &Signal,
         weak_frames: WeakFrames,
     ) -> bool {
-        let &Signal { end, distance_m2, transmission, receivable, rate, .. } = signal;
-        debug_assert!(!signal.damaged, "damaged frames go the long way");
-        let reported = receivable | weak_frames.include(distance_m2);
+        let &Signal { end, distance_m2, transmission, receivable, reported, rate, .. } = signal;
+        debug_assert!(!signal.damaged, "damaged frames are destroyed before, or go the long way");
         // An intact frame ends EIFS, so that the medium may be idle earlier.
         let ends_eifs = EIFS && receivable && self.eifs_until.after > end;
         let acts = signal.wanted & receivable;
-        if acts || self.free_from > now || now >= self.patient_until || ends_eifs {
+        if acts || !self.may_overhear(now) || ends_eifs {
             return false;
         }
         self.nav.before = self.nav.after;
@@ -566,6 +591,7 @@ impl Medium {
     }
 
     /// A frame begins at a free receiver, among others that have begun before: does it survive them?
+    #[inline(never)]
     fn lock(&mut self, now: Time, signal: &Signal, arriving: &Reception, rules: &ReceiverRules) -> bool {
         let Some(noise) = &rules.noise else { return rules.survives(arriving, &self.others) };
         let (bytes, ln_draw) = self.announced;
@@ -578,6 +604,7 @@ impl Medium {
     }
 
     /// A signal arrives that the receiver cannot lock on: it is energy, and nothing more.
+    #[inline(never)]
     fn add_unlocked(&mut self, now: Time, arriving: &Reception, rules: &ReceiverRules) {
         self.others.retain(|other| other.1 > now);
         self.others.push((rules.power_w(arriving), arriving.end));
@@ -587,6 +614,7 @@ impl Medium {
     }
 
     /// Does the frame at the receiver survive one more?
+    #[inline(never)]
     fn survives_another(&mut self, now: Time, arriving: &Reception, rules: &ReceiverRules) -> bool {
         let Some((noise, trial)) = rules.noise.as_ref().zip(self.judged.as_mut()) else {
             self.others.retain(|other| other.1 > now);

@@ -445,6 +445,13 @@ impl Network<'_> {
     /// Routing at the node may have other routes than before.
     #[inline]
     fn look_at_routes(&mut self, node: u32) {
+        if self.routes.concern(node) || self.watch.is_on() {
+            self.look_at_wanted_routes(node);
+        }
+    }
+
+    #[inline(never)]
+    fn look_at_wanted_routes(&mut self, node: u32) {
         let station = &self.stations[node as usize];
         if self.routes.concern(node) {
             let now = self.clock.now;
@@ -650,8 +657,11 @@ impl Network<'_> {
 
     /// What follows when a MAC has been called.
     fn finish_mac(&mut self, node: u32, mut actions: Vec<MacAction>) {
-        for action in actions.drain(..) {
-            self.carry_out_mac(node, action);
+        // Most often there is nothing to do.
+        if !actions.is_empty() {
+            for action in actions.drain(..) {
+                self.carry_out_mac(node, action);
+            }
         }
         self.mac_actions.push(actions);
         self.channel.set_mac_deadline(&mut self.clock, node);

@@ -113,20 +113,19 @@ struct Legs {
 }
 
 impl Legs {
-    fn clear(&mut self) {
-        self.start_ns.clear();
-        self.x.clear();
-        self.y.clear();
-        self.vx.clear();
-        self.vy.clear();
-    }
-
-    fn push(&mut self, leg: &Leg) {
-        self.start_ns.push(leg.start.0 as f64);
-        self.x.push(leg.from.x);
-        self.y.push(leg.from.y);
-        self.vx.push(leg.vx);
-        self.vy.push(leg.vy);
+    /// Holds these legs and no others. Lengths are set before anything is written, not with each leg.
+    fn hold<'l>(&mut self, legs: impl ExactSizeIterator<Item = &'l Leg>) {
+        let Legs { start_ns, x, y, vx, vy } = self;
+        for component in [&mut *start_ns, &mut *x, &mut *y, &mut *vx, &mut *vy] {
+            component.resize(legs.len(), 0.0);
+        }
+        let from = x.iter_mut().zip(y);
+        let speed = vx.iter_mut().zip(vy);
+        for (leg, (start_ns, ((x, y), (vx, vy)))) in legs.zip(start_ns.iter_mut().zip(from.zip(speed))) {
+            *start_ns = leg.start.0 as f64;
+            (*x, *y) = (leg.from.x, leg.from.y);
+            (*vx, *vy) = (leg.vx, leg.vy);
+        }
     }
 
     /// Where the nodes on them are at `now`.
@@ -485,13 +484,13 @@ impl Index {
     /// Looks up the legs that a node's candidates are on.
     fn follow(&mut self, from: u32, now: Time) {
         let candidates = &mut self.candidates[from as usize];
+        let (current, paths) = (&mut self.current, &self.paths);
         candidates.legs_until = Time::NEVER;
-        candidates.legs.clear();
         for &node in &candidates.nodes {
-            let current = self.current[node as usize].advance(&self.paths[node as usize], now);
-            candidates.legs_until = candidates.legs_until.min(current.end);
-            candidates.legs.push(&current.leg);
+            let end = current[node as usize].advance(&paths[node as usize], now).end;
+            candidates.legs_until = candidates.legs_until.min(end);
         }
+        candidates.legs.hold(candidates.nodes.iter().map(|&node| &current[node as usize].leg));
     }
 }
 

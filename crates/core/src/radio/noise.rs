@@ -94,8 +94,14 @@ impl Sent<'_> {
         unit(self.draws.and(to.into()))
     }
 
+    /// What noise alone makes of it at a receiver, over this squared distance (m²).
+    #[inline(always)]
+    pub fn fate_at(&self, distance_m2: f64, to: u32) -> Fate {
+        if self.spares(distance_m2) { Fate::Intact } else { self.fate(distance_m2, self.draw(to)) }
+    }
+
     /// What noise alone makes of it over this squared distance (m²) with this draw.
-    #[inline]
+    #[inline(always)]
     pub fn fate(&self, distance_m2: f64, draw: f64) -> Fate {
         let certain = self.known.fates.as_ref().and_then(|fates| {
             let around = self.noise.logarithms.around(draw);

@@ -116,11 +116,13 @@ impl Bench {
         self.until(us);
         let way = ShortWay::new(&self.rules, &self.timing);
         let receivable = power_w >= RadioParams::default().receive_threshold_w;
-        let signal = Signal {
+        let distance_m2 = Propagation::new(&RadioParams::default()).reach_m2(power_w);
+        let mut signal = Signal {
             end: at(us) + frame.airtime,
-            distance_m2: Propagation::new(&RadioParams::default()).reach_m2(power_w),
+            distance_m2,
             receivable,
             damaged,
+            reported: receivable || way.weak_frames.include(distance_m2),
             rate: frame.rate,
             wanted: receivable && (frame.to == ME || frame.to.is_broadcast()),
             reserves: way.reserves(frame.reserves)[usize::from(receivable)],
@@ -131,13 +133,16 @@ impl Bench {
         self.last_bits.push(signal.end);
         self.last_bits.sort_unstable();
         let overhear = if way.uses_eifs { Dcf::overhear::<true> } else { Dcf::overhear::<false> };
-        let short_way = self.takes_short_way
-            && way.open
-            && signal.followed_within == Span::ZERO
-            && !damaged
-            && overhear(&mut self.mac, at(us), &signal, way.weak_frames);
+        let open = way.open && signal.followed_within == Span::ZERO && !(signal.damaged && signal.wanted);
+        let whole = signal;
+        if damaged {
+            signal.damaged = false;
+            way.destroy(&mut signal);
+        }
+        let short_way =
+            self.takes_short_way && open && overhear(&mut self.mac, at(us), &signal, way.weak_frames);
         if !short_way {
-            self.mac.handle_arrival(at(us), &signal, &self.timing, &self.rules);
+            self.mac.handle_arrival(at(us), &whole, &self.timing, &self.rules);
         }
         self
     }
@@ -858,7 +863,7 @@ proptest! {
         params in any_params(),
         sinr in any::<bool>(),
         ladder in any::<bool>(),
-        steps in prop::collection::vec((0u64..1500, 0u32..4, 100u64..1500, 0u8..3), 1..40),
+        steps in prop::collection::vec((0u64..1500, 0u32..4, 100u64..1500, 0u8..4), 1..40),
     ) {
         let radio = if ladder { ladders() } else { RadioParams::default() };
         let radio = RadioParams { capture: if sinr { Capture::Sinr } else { Capture::Pairwise }, ..radio };
@@ -872,10 +877,10 @@ proptest! {
                 match kind {
                     0 if bench.mac.is_ready() => { bench.send(us, PEER); }
                     _ => {
-                        let power = [STRONG, FOR_HEADERS, STRONG / 1e3][usize::from(weak)];
+                        let power = [STRONG, FOR_HEADERS, STRONG / 1e3, STRONG][usize::from(weak)];
                         let rate = Rate((airtime % 4) as u8);
                         let heard = frame(FrameKind::Data, OTHER, to, airtime, 2 * airtime);
-                        bench.hear_at(us, Frame { rate, ..heard }, power);
+                        bench.hear_signal(us, Frame { rate, ..heard }, power, weak == 3);
                     }
                 }
             }
