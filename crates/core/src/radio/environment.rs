@@ -7,7 +7,7 @@
 
 use super::fading::{End, Fading};
 use super::path_loss::{LogDistance, PathLoss};
-use super::shadowing::{Remembered, Seen, Shadowing};
+use super::shadowing::{Remembered, Sender, Shadowing};
 use super::walls::{self, Barrier, Walls};
 use super::{NodeRadio, PathLossKind, RadioParams, WallSpec};
 use crate::kernel::{Streams, Time};
@@ -49,7 +49,7 @@ pub struct Environment {
 pub(super) struct Work {
     walls: walls::Work,
     shadows: Remembered,
-    /// Of one field, by candidate: of shadows in dB, of fades linear.
+    /// Of one field, by candidate: values of shadows, of fades linear gains.
     gains: Vec<f64>,
 }
 
@@ -60,7 +60,7 @@ pub(super) struct Origin {
     /// By how much the fields have drifted, in m.
     drifted_m: f64,
     /// None without shadowing.
-    seen: Option<Seen>,
+    shadowed: Option<Sender>,
     /// None without fading.
     fades: Option<End>,
     /// On the ground.
@@ -142,12 +142,16 @@ impl Environment {
 
     /// The end that transmits now.
     pub(super) fn origin(&self, node: u32, place: Point, now: Time) -> Origin {
+        self.origin_with(Work::default(), node, place, now)
+    }
+
+    /// The same with memory of before.
+    pub(super) fn origin_with(&self, mut work: Work, node: u32, place: Point, now: Time) -> Origin {
         let drifted_m = self.drift_m_s * now.as_secs();
         let (here, place) = (place, drifted(place, drifted_m));
-        let seen = self.shadowing.as_ref().map(|field| field.see(place));
+        let shadowed = self.shadowing.as_ref().map(|field| work.shadows.sender(field, node, place));
         let fades = self.fading.as_ref().map(|fading| fading.end(node, place));
-        let (limits, work) = (Limits::NONE, Work::default());
-        Origin { node, now, drifted_m, seen, fades, here, limits, work }
+        Origin { node, now, drifted_m, shadowed, fades, here, limits: Limits::NONE, work }
     }
 
     /// Limits where nobody minds signals that seem to come from beyond this squared distance (m²).
@@ -214,25 +218,23 @@ impl Environment {
         }
         let drifted_m = origin.drifted_m;
         let ends = nodes.iter().zip(places).map(|(&node, &place)| (node, drifted(place, drifted_m)));
-        if let (Some(field), Some(seen)) = (&self.shadowing, &origin.seen) {
-            let Work { shadows, gains, .. } = &mut origin.work;
-            gains.clear();
-            gains.extend(ends.clone().zip(distances_m2.iter()).map(|(end, &distance_m2)| {
-                let is_asked_for = distance_m2 < f64::INFINITY;
-                if is_asked_for { shadows.gain_db(field, (origin.node, seen), end) } else { 0.0 }
-            }));
-            for (distance_m2, &gain_db) in distances_m2.iter_mut().zip(gains.iter()) {
-                *distance_m2 *= model.stretch(gain_db);
+        if let (Some(field), Some(sender)) = (&self.shadowing, &origin.shadowed) {
+            let Work { shadows, gains: values, .. } = &mut origin.work;
+            let asked_for = ends.clone().zip(distances_m2.iter());
+            let asked_for = asked_for.map(|(end, &distance_m2)| (distance_m2 < f64::INFINITY).then_some(end));
+            shadows.values(field, sender, asked_for, values);
+            for (distance_m2, &value) in distances_m2.iter_mut().zip(values.iter()) {
+                *distance_m2 *= model.stretch(field.in_db(value));
             }
         }
         if let (Some(fading), Some(end)) = (&self.fading, &origin.fades) {
             let gains = &mut origin.work.gains;
-            gains.clear();
-            gains.extend(ends.zip(distances_m2.iter()).map(|(there, &distance_m2)| {
-                let may_be_heard = distance_m2 <= origin.limits.unfaded_m2;
-                if may_be_heard { fading.gain(origin.now, end, there) } else { 0.0 }
-            }));
+            let unfaded_m2 = origin.limits.unfaded_m2;
+            let may_hear = ends.zip(distances_m2.iter());
+            let may_hear = may_hear.map(|(end, &distance_m2)| (distance_m2 <= unfaded_m2).then_some(end));
+            fading.gains(origin.now, end, may_hear, gains);
             for (distance_m2, &gain) in distances_m2.iter_mut().zip(gains.iter()) {
+                let gain = fading.limited(gain);
                 let seems_m2 = *distance_m2 * model.stretch_by(gain);
                 *distance_m2 = if gain > 0.0 { seems_m2 } else { f64::INFINITY };
             }
@@ -243,8 +245,8 @@ impl Environment {
     fn seems_by_powers_m2(&self, origin: &mut Origin, node: u32, place: Point, distance_m2: f64) -> f64 {
         let (mut gain, mut gain_db) = (self.gain_of_radios(origin.node, node, distance_m2), 0.0);
         let place = drifted(place, origin.drifted_m);
-        if let (Some(field), Some(seen)) = (&self.shadowing, &origin.seen) {
-            gain_db = origin.work.shadows.gain_db(field, (origin.node, seen), (node, place));
+        if let (Some(field), Some(sender)) = (&self.shadowing, &origin.shadowed) {
+            gain_db = field.in_db(origin.work.shadows.value(field, sender, (node, place)));
         }
         if let (Some(fading), Some(end)) = (&self.fading, &origin.fades) {
             if origin.limits.unfaded_m2 < f64::INFINITY
@@ -252,7 +254,7 @@ impl Environment {
             {
                 return f64::INFINITY;
             }
-            gain *= fading.gain(origin.now, end, (node, place));
+            gain *= fading.limited(fading.gain(origin.now, end, (node, place)));
         }
         self.path_loss.as_if_shadowed_m2(distance_m2, gain, gain_db)
     }

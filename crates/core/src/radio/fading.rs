@@ -64,7 +64,7 @@ struct Directions {
 
 impl Directions {
     /// How far each wave turns on the way to a place.
-    #[inline]
+    #[inline(always)]
     fn turns(&self, place: Point) -> Turns {
         let mut turns = [0; WAVES];
         for (turns, (x, y)) in turns.iter_mut().zip(self.x.iter().zip(&self.y)) {
@@ -117,20 +117,37 @@ impl Fading {
         End { node, place, turns }
     }
 
-    /// The power gain (linear) of a frame of `from` that begins now, at `to`.
+    /// The power gain (linear) of a frame of `from` that begins now, at `to`, for [`Fading::limited`].
     #[inline]
     pub(super) fn gain(&self, now: Time, from: &End, to: (u32, Point)) -> f64 {
-        let gain = match &self.of {
+        match &self.of {
             Of::Nakagami { m } => {
                 let number = self.key.of(now.0, from.node.into(), to.0.into());
                 gamma(*m, &mut Sequence::from(number))
             }
-            Of::Waves(waves) => {
-                let (lower, higher) = (from.node.min(to.0), from.node.max(to.0));
-                waves.gain(self.key.of_two(lower.into(), higher.into()).number() as u32, from, to)
-            }
-        };
-        gain.min(self.limit)
+            Of::Waves(waves) => waves.gain(self.key, from, to),
+        }
+    }
+
+    /// [`Fading::gain`] at each of these ends; 0 where there is none.
+    pub(super) fn gains(
+        &self,
+        now: Time,
+        from: &End,
+        ends: impl Iterator<Item = Option<(u32, Point)>>,
+        gains: &mut Vec<f64>,
+    ) {
+        gains.clear();
+        match &self.of {
+            Of::Nakagami { .. } => gains.extend(ends.map(|to| to.map_or(0.0, |to| self.gain(now, from, to)))),
+            Of::Waves(waves) => waves.gains(self.key, from, ends, gains),
+        }
+    }
+
+    /// What is left of a gain. A comparison that a processor makes for two at a time.
+    #[inline(always)]
+    pub(super) fn limited(&self, gain: f64) -> f64 {
+        if gain < self.limit { gain } else { self.limit }
     }
 }
 
@@ -181,7 +198,21 @@ impl Waves {
         Waves { per_wavelength, directions: [lower, higher], odd, direct, scattered }
     }
 
-    fn gain(&self, pair: u32, from: &End, (to, place): (u32, Point)) -> f64 {
+    #[inline(never)]
+    fn gains(
+        &self,
+        key: Key,
+        from: &End,
+        ends: impl Iterator<Item = Option<(u32, Point)>>,
+        gains: &mut Vec<f64>,
+    ) {
+        gains.extend(ends.map(|to| to.map_or(0.0, |to| self.gain(key, from, to))));
+    }
+
+    #[inline(always)]
+    fn gain(&self, key: Key, from: &End, (to, place): (u32, Point)) -> f64 {
+        let (lower, higher) = (from.node.min(to), from.node.max(to));
+        let pair = key.of_two(lower.into(), higher.into()).number() as u32;
         let side = usize::from(from.node > to);
         let (here, there) = (&from.turns[side], self.directions[1 - side].turns(place));
         // One loop after the other, each of which a processor goes through four waves at a time.
@@ -272,7 +303,7 @@ mod tests {
     }
 
     fn between(fading: &Fading, now: Time, [(from, here), to]: [(u32, Point); 2]) -> f64 {
-        fading.gain(now, &fading.end(from, here), to)
+        fading.limited(fading.gain(now, &fading.end(from, here), to))
     }
 
     /// Gains of so many frames or pairs.

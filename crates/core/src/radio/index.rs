@@ -349,8 +349,9 @@ impl Index {
         }
         self.reached.set_delays();
         let Some(environment) = &self.environment else { return };
-        let (mut origin, limit_m2) = (environment.origin(from, here, now), self.search_m * self.search_m);
-        (origin.limits, origin.work) = (self.limits, std::mem::take(&mut self.work));
+        let (work, limit_m2) = (std::mem::take(&mut self.work), self.search_m * self.search_m);
+        let mut origin = environment.origin_with(work, from, here, now);
+        origin.limits = self.limits;
         let Candidates { nodes, silent_until, .. } = &mut self.candidates[from as usize];
         let distances_m2 = &mut self.reached.distances_m2;
         for (distance_m2, &silent_until) in distances_m2.iter_mut().zip(silent_until.iter()) {

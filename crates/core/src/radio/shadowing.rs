@@ -44,10 +44,11 @@ pub(super) struct Shadowing {
 /// One number of each part. All of them stand so, because a processor computes two at a time.
 type Both = [f64; 2];
 
-/// A place as the field sees it: worth keeping while one end is asked with many others.
+/// A place as the field sees it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen {
-    place: Point,
+struct Seen {
+    /// How often it has come into another cell, by part: with the node a name of the cell.
+    entered: [u32; 2],
     /// Of the cell of each part around it; whole numbers.
     column: Both,
     row: Both,
@@ -59,7 +60,7 @@ pub(super) struct Seen {
 impl Seen {
     /// No place.
     const NONE: Seen = Seen {
-        place: Point { x: f64::NAN, y: f64::NAN },
+        entered: [0; 2],
         column: [f64::NAN; 2],
         row: [f64::NAN; 2],
         corners: [[0; 2]; 4],
@@ -73,12 +74,20 @@ impl Seen {
     }
 }
 
+/// The end that sends, as the field sees it: worth keeping while it is asked with many others.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sender {
+    node: u32,
+    place: Point,
+    seen: Seen,
+}
+
 /// The values of all pairs of corners of two cells, of each part: those with a corner of the second stand
 /// together.
 #[derive(Clone, Copy, Debug)]
 struct Values {
-    /// The numbers of the first corners.
-    cells: [[u64; 2]; 2],
+    /// [`Seen::entered`] of both.
+    cells: [[u32; 2]; 2],
     values: [[Both; 4]; 4],
 }
 
@@ -89,7 +98,8 @@ impl Values {
     /// Those of these cells, which are computed unless they are there.
     #[inline(always)]
     fn of(&mut self, a: &Seen, b: &Seen) -> &[[Both; 4]; 4] {
-        if self.cells != [a.corners[0], b.corners[0]] {
+        // Two comparisons of 64 bits.
+        if self.cells[0] != a.entered || self.cells[1] != b.entered {
             self.compute(a, b);
         }
         &self.values
@@ -97,9 +107,9 @@ impl Values {
 
     #[inline(never)]
     fn compute(&mut self, a: &Seen, b: &Seen) {
-        let known = std::mem::replace(&mut self.cells, [a.corners[0], b.corners[0]]);
+        let known = std::mem::replace(&mut self.cells, [a.entered, b.entered]);
         for part in 0..2 {
-            if known.map(|cell| cell[part]) != [a.corners[0][part], b.corners[0][part]] {
+            if known.map(|cell| cell[part]) != [a.entered[part], b.entered[part]] {
                 for (values, other) in self.values.iter_mut().zip(&b.corners) {
                     for (value, corner) in values.iter_mut().zip(&a.corners) {
                         value[part] = normal(corner[part].wrapping_add(other[part]));
@@ -119,29 +129,50 @@ pub(super) struct Remembered {
     values: Vec<Values>,
 }
 
-/// The most pairs whose values are remembered, in 288 bytes each.
-const MOST_PAIRS: usize = 1 << 15;
+/// The greatest network in which values are remembered, in 272 bytes for each two nodes.
+const MOST_NODES: usize = 256;
 
 impl Remembered {
     /// Room for so many nodes.
     pub(super) fn among(nodes: usize) -> Remembered {
-        let pairs = nodes * nodes.saturating_sub(1) / 2;
-        let remembered = if pairs <= MOST_PAIRS { pairs } else { 0 };
-        Remembered { seen: vec![Seen::NONE; nodes], values: vec![Values::NONE; remembered] }
+        // One place more for each node, beside itself: no pair need be looked at for that.
+        let pairs = if nodes <= MOST_NODES { nodes * (nodes + 1) / 2 } else { 0 };
+        Remembered { seen: vec![Seen::NONE; nodes], values: vec![Values::NONE; pairs] }
     }
 
-    /// The gain between a node that is seen and one at a place, in dB.
+    /// A node that sends from a place.
+    pub(super) fn sender(&mut self, field: &Shadowing, node: u32, place: Point) -> Sender {
+        let mut elsewhere = Seen::NONE;
+        let seen = self.seen.get_mut(node as usize).unwrap_or(&mut elsewhere);
+        field.look(seen, place);
+        Sender { node, place, seen: *seen }
+    }
+
+    /// [`Remembered::value`] of each of these ends; 0 where there is none.
+    #[inline(never)]
+    pub(super) fn values(
+        &mut self,
+        field: &Shadowing,
+        from: &Sender,
+        ends: impl Iterator<Item = Option<(u32, Point)>>,
+        values: &mut Vec<f64>,
+    ) {
+        values.clear();
+        values.extend(ends.map(|end| end.map_or(0.0, |end| self.value(field, from, end))));
+    }
+
+    /// The field between a node that was just asked for as a sender here and one at a place, for
+    /// [`Shadowing::in_db`].
     #[inline(always)]
-    pub(super) fn gain_db(&mut self, field: &Shadowing, a: (u32, &Seen), b: (u32, Point)) -> f64 {
-        let Some(there) = self.seen.get_mut(b.0 as usize) else {
-            return field.gain_anew_db(a, (b.0, &field.see(b.1)));
+    pub(super) fn value(&mut self, field: &Shadowing, from: &Sender, (to, place): (u32, Point)) -> f64 {
+        let Some(there) = self.seen.get_mut(to as usize) else {
+            return field.value_of_unknown(from, to, place);
         };
-        field.look(there, b.1);
-        let (lower, higher) = (a.0.min(b.0) as usize, a.0.max(b.0) as usize);
-        let pair = (higher * higher.saturating_sub(1) / 2).saturating_add(lower);
-        match self.values.get_mut(pair).filter(|_| lower < higher) {
-            Some(known) => field.gain_db(a, (b.0, there), known),
-            None => field.gain_anew_db(a, (b.0, there)),
+        field.look(there, place);
+        let (lower, higher) = (from.node.min(to) as usize, from.node.max(to) as usize);
+        match self.values.get_mut(higher * (higher + 1) / 2 + lower) {
+            Some(known) => field.value(from, (to, place, there), known),
+            None => field.value_anew(from, to, place, there),
         }
     }
 }
@@ -165,38 +196,44 @@ impl Shadowing {
         self.limit_db
     }
 
-    /// A place as the field sees it.
-    pub(super) fn see(&self, place: Point) -> Seen {
-        let mut seen = Seen::NONE;
-        self.look(&mut seen, place);
-        seen
+    /// The gain in dB that a value of the field is. Comparisons that a processor makes for two at a time.
+    #[inline(always)]
+    pub(super) fn in_db(&self, value: f64) -> f64 {
+        let gain_db = value * self.part_db;
+        let above_db = if gain_db > -self.limit_db { gain_db } else { -self.limit_db };
+        if above_db < self.limit_db { above_db } else { self.limit_db }
     }
 
-    /// Sees a place after another one, which may have been in the same cells. For itself the compiler makes
-    /// better code of it, as of [`between`].
-    #[inline(never)]
+    /// Sees a place after another one, which may have been in the same cells.
+    #[inline(always)]
     fn look(&self, seen: &mut Seen, place: Point) {
-        let turned =
-            Point { x: ACROSS.0 * place.x - ACROSS.1 * place.y, y: ACROSS.1 * place.x + ACROSS.0 * place.y };
-        let [wide, narrow] = self.per_metre;
-        let (x, y) = ([place.x * wide, turned.x * narrow], [place.y * wide, turned.y * narrow]);
-        let (column, row) = (x.map(floor), y.map(floor));
-        let (right, up) = ([x[0] - column[0], x[1] - column[1]], [y[0] - row[0], y[1] - row[1]]);
-        let root = |of: Both| of.map(f64::sqrt);
-        let rest = |of: Both| of.map(|part| 1.0 - part);
-        let product = |a: Both, b: Both| [a[0] * b[0], a[1] * b[1]];
-        let (left, right, down, up) = (root(rest(right)), root(right), root(rest(up)), root(up));
-        seen.weights = [product(left, down), product(right, down), product(left, up), product(right, up)];
-        seen.place = place;
-        if (seen.column, seen.row) != (column, row) {
-            self.enter(seen, column, row);
+        let (x, y) = self.in_cells(place);
+        seen.weights = weights(minus(x, seen.column), minus(y, seen.row));
+        // Roots of what is negative are not numbers: the place is outside of the cell. On its very edge it is
+        // in both cells, which give it the same value.
+        let [first, .., last] = seen.weights;
+        if (first[0] + last[0] + (first[1] + last[1])).is_nan() {
+            self.enter(seen, place);
         }
     }
 
+    /// A place in sides of the cells of each part, across and up.
+    #[inline(always)]
+    fn in_cells(&self, place: Point) -> (Both, Both) {
+        let turned =
+            Point { x: ACROSS.0 * place.x - ACROSS.1 * place.y, y: ACROSS.1 * place.x + ACROSS.0 * place.y };
+        let [wide, narrow] = self.per_metre;
+        ([place.x * wide, turned.x * narrow], [place.y * wide, turned.y * narrow])
+    }
+
+    /// Sees a place in another cell, of one part or of both.
     #[inline(never)]
-    fn enter(&self, seen: &mut Seen, column: Both, row: Both) {
+    fn enter(&self, seen: &mut Seen, place: Point) {
+        let (x, y) = self.in_cells(place);
+        let (column, row) = (x.map(floor), y.map(floor));
         for part in 0..2 {
             if (seen.column[part], seen.row[part]) != (column[part], row[part]) {
+                seen.entered[part] = seen.entered[part].wrapping_add(1);
                 let (column, row) = (column[part] as i64, row[part] as i64);
                 for (corner, (right, up)) in seen.corners.iter_mut().zip([(0, 0), (1, 0), (0, 1), (1, 1)]) {
                     corner[part] = self.key.of((column + right) as u64, (row + up) as u64, part as u64);
@@ -204,24 +241,52 @@ impl Shadowing {
             }
         }
         (seen.column, seen.row) = (column, row);
+        seen.weights = weights(minus(x, column), minus(y, row));
     }
 
-    /// The gain between two places, in dB, each with its node. The values are those that were there last.
+    /// The field between two places, each with its node. The values are those that were there last.
     #[inline(always)]
-    fn gain_db(&self, a: (u32, &Seen), b: (u32, &Seen), known: &mut Values) -> f64 {
+    fn value(&self, from: &Sender, (to, place, there): (u32, Point, &Seen), known: &mut Values) -> f64 {
         // In an order of their own, so that both directions add in the same one.
-        let (a, b) = if a.0 <= b.0 { (a.1, b.1) } else { (b.1, a.1) };
+        let (a, b) = if from.node <= to { (&from.seen, there) } else { (there, &from.seen) };
         let parts = between(known.of(a, b), &a.weights, &b.weights);
-        let are_far = a.place.distance2(b.place) > self.near_m2;
-        let sum = if are_far { parts[0] + parts[1] } else { sum_of_near(parts, a, b) };
-        (sum * self.part_db).max(-self.limit_db).min(self.limit_db)
+        let are_far = from.place.distance2(place) > self.near_m2;
+        if are_far { parts[0] + parts[1] } else { sum_of_near(parts, a, b) }
     }
 
-    /// The same where nothing is remembered.
+    /// The same where no values are remembered.
     #[inline(never)]
-    fn gain_anew_db(&self, a: (u32, &Seen), b: (u32, &Seen)) -> f64 {
-        self.gain_db(a, b, &mut { Values::NONE })
+    fn value_anew(&self, from: &Sender, to: u32, place: Point, there: &Seen) -> f64 {
+        self.value(from, (to, place, there), &mut { Values::NONE })
     }
+
+    /// The same where nothing is.
+    #[inline(never)]
+    fn value_of_unknown(&self, from: &Sender, to: u32, place: Point) -> f64 {
+        let mut there = Seen::NONE;
+        self.look(&mut there, place);
+        self.value_anew(from, to, place, &there)
+    }
+}
+
+#[inline(always)]
+fn minus(a: Both, b: Both) -> Both {
+    [a[0] - b[0], a[1] - b[1]]
+}
+
+#[inline(always)]
+fn product(a: Both, b: Both) -> Both {
+    [a[0] * b[0], a[1] * b[1]]
+}
+
+/// The weights of a cell's corners at a place so far to the right of and above the first of them; not numbers
+/// where the place is outside.
+#[inline(always)]
+fn weights(right: Both, up: Both) -> [Both; 4] {
+    let root = |of: Both| of.map(f64::sqrt);
+    let rest = |of: Both| of.map(|part| 1.0 - part);
+    let (left, right, down, up) = (root(rest(right)), root(right), root(rest(up)), root(up));
+    [product(left, down), product(right, down), product(left, up), product(right, up)]
 }
 
 /// The whole number below, of one that is below 2⁵¹ either way.
@@ -234,19 +299,18 @@ fn floor(x: f64) -> f64 {
 }
 
 /// The values of both parts between two places: mean 0, and variance 1 unless they are near.
-#[inline(never)]
+#[inline(always)]
 fn between(values: &[[Both; 4]; 4], a: &[Both; 4], b: &[Both; 4]) -> Both {
-    let mut sum = [0.0; 2];
-    for (values, b) in values.iter().zip(b) {
-        let mut of_corner = [0.0; 2];
-        for (value, a) in values.iter().zip(a) {
-            of_corner[0] += a[0] * value[0];
-            of_corner[1] += a[1] * value[1];
-        }
-        sum[0] += b[0] * of_corner[0];
-        sum[1] += b[1] * of_corner[1];
-    }
-    sum
+    let [first, second, third, fourth] = values;
+    weighed(&[weighed(first, a), weighed(second, a), weighed(third, a), weighed(fourth, a)], b)
+}
+
+/// The sum of values, by their weights.
+#[inline(always)]
+fn weighed(values: &[Both; 4], weights: &[Both; 4]) -> Both {
+    let plus = |a: Both, b: Both| [a[0] + b[0], a[1] + b[1]];
+    let of = |corner: usize| product(values[corner], weights[corner]);
+    plus(plus(plus(of(0), of(1)), of(2)), of(3))
 }
 
 /// The sum of both parts, each with variance 1.
@@ -302,13 +366,19 @@ mod tests {
         Point { x: 1000.0 * draws.unit(), y: 1000.0 * draws.unit() }
     }
 
+    /// As a memory has it that may know something of both already.
+    fn between_db(memory: &mut Remembered, field: &Shadowing, from: (u32, Point), to: (u32, Point)) -> f64 {
+        let sender = memory.sender(field, from.0, from.1);
+        field.in_db(memory.value(field, &sender, to))
+    }
+
     fn gain_db(field: &Shadowing, a: Point, b: Point) -> f64 {
-        Remembered::default().gain_db(field, (0, &field.see(a)), (1, b))
+        between_db(&mut Remembered::default(), field, (0, a), (1, b))
     }
 
     /// The other way.
     fn back_db(field: &Shadowing, a: Point, b: Point) -> f64 {
-        Remembered::default().gain_db(field, (1, &field.see(b)), (0, a))
+        between_db(&mut Remembered::default(), field, (1, b), (0, a))
     }
 
     /// Nodes that walk, meet in one cell, and part: in both directions, and with the nodes' numbers alone.
@@ -326,12 +396,31 @@ mod tests {
             }
             let (a, b) = ((draws.unit() * 5.0) as u32, (draws.unit() * 5.0) as u32);
             let (here, there) = (places[a as usize], places[b as usize]);
-            let (here, there) = ((a, &field.see(here)), (b, there));
-            let wanted = Remembered::default().gain_db(&field, here, there);
+            let (here, there) = ((a, here), (b, there));
+            let wanted = between_db(&mut Remembered::default(), &field, here, there);
             for memory in &mut remembered {
-                let found = memory.gain_db(&field, here, there);
+                let found = between_db(memory, &field, here, there);
                 assert_eq!(found.to_bits(), wanted.to_bits(), "step {step}, {a} to {b}");
             }
+        }
+    }
+
+    /// A node that has come to an edge, or to a corner, is still in the cell that it comes from.
+    #[test]
+    fn cells_give_their_edges_the_same_values() {
+        let (field, mut draws) = (field(1), Sequence::from(8));
+        let side_m = CELLS[0] * FAR_M;
+        for step in 0..2000 {
+            let mut memory = Remembered::among(2);
+            let mut edge_m = || side_m * (draws.unit() * 8.0 - 4.0).round();
+            let edge = Point { x: edge_m(), y: if step % 2 == 0 { edge_m() } else { 7.0 } };
+            // Far away, in a cell that touches, or in one of those of the edge.
+            let reach_m = [400.0, 60.0, 10.0][step % 3];
+            let other = Point { x: edge.x + reach_m * (draws.unit() - 0.5), y: edge.y + 3.0 * draws.unit() };
+            let before = Point { x: edge.x - 1.0, y: edge.y - 1.0 };
+            between_db(&mut memory, &field, (0, before), (1, other));
+            let found = between_db(&mut memory, &field, (0, edge), (1, other));
+            assert_eq!(found.to_bits(), gain_db(&field, edge, other).to_bits(), "{edge:?}, {other:?}");
         }
     }
 
