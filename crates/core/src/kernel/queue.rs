@@ -28,6 +28,8 @@ pub struct EventQueue {
     /// `leaves` nodes are the slots' deadlines, in order of slots.
     groups: Vec<[Time; ARITY]>,
     leaves: usize,
+    /// The node of the first slot.
+    first_leaf: usize,
     slots: u32,
     /// The earliest deadline in the tree.
     root: Time,
@@ -43,6 +45,7 @@ impl Default for EventQueue {
         EventQueue {
             groups: vec![[Time::NEVER; ARITY]],
             leaves: ARITY,
+            first_leaf: 0,
             slots: 0,
             root: Time::NEVER,
             front: NOBODY,
@@ -110,7 +113,7 @@ impl EventQueue {
             node = ARITY * group + usize::from(a) + usize::from(a & b) + usize::from(a & b & c);
             group = node + 1;
         }
-        let slot = Slot((node - self.first_leaf()) as u32);
+        let slot = Slot((node - self.first_leaf) as u32);
         if self.front_time == time && self.front < slot {
             return self.pop_front();
         }
@@ -125,13 +128,9 @@ impl EventQueue {
         Some(front)
     }
 
-    fn first_leaf(&self) -> usize {
-        ARITY * self.groups.len() - self.leaves
-    }
-
     #[inline]
     fn leaf(&mut self, slot: Slot) -> &mut Time {
-        let node = self.first_leaf() + slot.0 as usize;
+        let node = self.first_leaf + slot.0 as usize;
         &mut self.groups[node / ARITY][node % ARITY]
     }
 
@@ -144,7 +143,7 @@ impl EventQueue {
     }
 
     fn put(&mut self, slot: Slot, time: Time) {
-        let group = (self.first_leaf() + slot.0 as usize) / ARITY;
+        let group = (self.first_leaf + slot.0 as usize) / ARITY;
         if let Some(popped) = self.popped.take()
             && popped != group
         {
@@ -181,6 +180,7 @@ impl EventQueue {
         // All nodes above the leaves: 1 + 4 + 16 + …, less the root.
         let groups = (self.leaves - 1) / (ARITY - 1);
         self.groups = vec![[Time::NEVER; ARITY]; groups];
+        self.first_leaf = ARITY * groups - self.leaves;
         (self.popped, self.root) = (None, Time::NEVER);
         for (slot, &time) in deadlines.iter().enumerate() {
             self.put(Slot(slot as u32), time);

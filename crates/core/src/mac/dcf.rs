@@ -274,7 +274,7 @@ impl Dcf {
         timing: &Timing,
         rules: &ReceiverRules,
     ) -> bool {
-        self.medium.settle(now);
+        self.medium.settle_handled(now);
         let Some(backoff) = self.backoff.filter(|backoff| !backoff.committed) else {
             self.medium.arrive(now, signal, timing, rules);
             return false;

@@ -382,6 +382,15 @@ impl Medium {
         }
     }
 
+    /// [`Medium::settle`], where what the station must act on has been acted on.
+    #[inline(always)]
+    pub(super) fn settle_handled(&mut self, now: Time) {
+        debug_assert!(self.received(now).is_none(), "a frame has ended and was not acted on");
+        if self.reception.end <= now {
+            self.release();
+        }
+    }
+
     /// Does a frame occupy the receiver? Call after `settle`.
     #[inline]
     pub(super) fn is_receiving(&self) -> bool {
@@ -499,9 +508,9 @@ impl Medium {
         self.announced = (bytes, libm::log(draw));
     }
 
-    /// The first bit of a frame arrives.
+    /// The first bit of a frame arrives. Call after [`Medium::settle_handled`].
     pub(super) fn arrive(&mut self, now: Time, signal: &Signal, timing: &Timing, rules: &ReceiverRules) {
-        self.settle(now);
+        debug_assert!(!self.reception.present || self.reception.end > now);
         let mut arriving = Reception {
             end: signal.end,
             distance_m2: signal.distance_m2,
@@ -514,12 +523,17 @@ impl Medium {
             collided: false,
             deaf: now < self.on_air_until,
         };
-        if rules.locks && !(signal.receivable || self.reception.present) {
-            return self.add_unlocked(now, &arriving, rules);
-        }
         if self.reception.present {
             self.overlap(now, arriving, timing, rules);
             return;
+        }
+        if rules.capture != Capture::Pairwise {
+            if rules.locks && !signal.receivable {
+                return self.add_unlocked(now, &arriving, rules);
+            }
+            self.others.retain(|other| other.1 > now);
+            arriving.collided = !self.lock(now, signal, &arriving, rules);
+            self.collided += u64::from(signal.wanted && arriving.collided && !arriving.deaf);
         }
         if self.claim_over_at != Time::ZERO {
             self.settle_claim(now, arriving.reported && !arriving.deaf);
@@ -527,11 +541,6 @@ impl Medium {
         self.receives_claim = signal.followed_within != Span::ZERO;
         if self.receives_claim {
             self.set_claim(signal.claim());
-        }
-        if rules.capture != Capture::Pairwise {
-            self.others.retain(|other| other.1 > now);
-            arriving.collided = !self.lock(now, signal, &arriving, rules);
-            self.collided += u64::from(signal.wanted && arriving.collided && !arriving.deaf);
         }
         self.reception = arriving;
         self.forecast(signal.reserved_until(), timing);
