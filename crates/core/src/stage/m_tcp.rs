@@ -225,24 +225,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::stage::relay::testbench::{Bench, HOST, ID, Line, MOBILE, Seg};
+    use crate::stage::relay::testbench::{self, Bench, HOST, ID, Line, MOBILE, Seg, small};
     use crate::stage::{Interceptor, InterceptorAction};
     use crate::transport::tcp::{Sender, TcpParams};
     use crate::wire::{NodeId, Payload};
 
     fn flow(params: &TcpParams) -> SplitFlow {
-        SplitFlow {
-            src: HOST,
-            dst: MOBILE,
-            ttl: 64,
-            receiver: params.of_supervisor(),
-            sender: params.of_second_connection(),
-        }
-    }
-
-    /// Three segments of a thousand bytes fit the buffer, and ACKs are not delayed.
-    fn small() -> TcpParams {
-        TcpParams { segment_bytes: 1000, split_buffer_bytes: 3999, delayed_ack: false, ..TcpParams::rfc() }
+        testbench::flow(params, params.of_supervisor())
     }
 
     /// A connection that is set up.

@@ -57,24 +57,13 @@ mod tests {
     use crate::drops::DropReason;
     use crate::kernel::Span;
     use crate::stage::relay::Splits;
-    use crate::stage::relay::testbench::{Bench, HOST, ID, Line, MOBILE, Seg};
+    use crate::stage::relay::testbench::{self, Bench, HOST, ID, Line, MOBILE, Seg, small};
     use crate::stage::{Interceptor, InterceptorAction};
     use crate::transport::tcp::{RouteFailureScheme, Sender, SplitSender, TcpParams, TcpVariant};
     use crate::wire::{FlowId, Packet, Payload};
 
     fn flow(params: &TcpParams) -> SplitFlow {
-        SplitFlow {
-            src: HOST,
-            dst: MOBILE,
-            ttl: 64,
-            receiver: params.of_relay(),
-            sender: params.of_second_connection(),
-        }
-    }
-
-    /// Three segments of a thousand bytes fit the buffer, and ACKs are not delayed.
-    fn small() -> TcpParams {
-        TcpParams { segment_bytes: 1000, split_buffer_bytes: 3999, delayed_ack: false, ..TcpParams::rfc() }
+        testbench::flow(params, params.of_relay())
     }
 
     /// ```text

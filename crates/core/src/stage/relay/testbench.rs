@@ -5,13 +5,23 @@ use std::collections::VecDeque;
 use super::{Relay, SplitFlow, Splits, Station};
 use crate::kernel::{Span, Time};
 use crate::stage::{Interceptor, InterceptorAction};
-use crate::transport::tcp::{Output, Receiver, ReceiverOutput, Sender};
+use crate::transport::tcp::{Output, Receiver, ReceiverOutput, Sender, TcpParams};
 use crate::wire::tcp::Segment;
 use crate::wire::{Ecn, FlowId, NodeId, Packet, Payload};
 
 pub(crate) const ID: FlowId = FlowId(3);
 pub(crate) const HOST: NodeId = NodeId(0);
 pub(crate) const MOBILE: NodeId = NodeId(2);
+
+/// The connection of the host and the mobile, whose receiver at the base station has these parameters.
+pub(crate) fn flow(params: &TcpParams, receiver: TcpParams) -> SplitFlow {
+    SplitFlow { src: HOST, dst: MOBILE, ttl: 64, receiver, sender: params.of_second_connection() }
+}
+
+/// Three segments of a thousand bytes fit the buffer, and ACKs are not delayed.
+pub(crate) fn small() -> TcpParams {
+    TcpParams { segment_bytes: 1000, split_buffer_bytes: 3999, delayed_ack: false, ..TcpParams::rfc() }
+}
 
 /// A segment on either half, in short.
 #[derive(Clone, PartialEq, Debug)]
