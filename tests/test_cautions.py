@@ -23,6 +23,7 @@ from manetlab.cautions import (
     unconverged,
     unreported,
     unreserved,
+    without_wire,
 )
 from tests.conftest import Cli
 
@@ -359,6 +360,15 @@ def test_reservations_that_nobody_makes_or_asks_for_are_named() -> None:
     )
     assert (unreserved(resolved([asking] * 6)) or "").startswith("flows 0, 1, 2, 3 and others ask")
     assert (unreserved(resolved([plain], **on)) or "").startswith("no flow has reserve_bps")
+
+
+def test_base_stations_that_are_not_there_are_named() -> None:
+    flows = [{"kind": "tcp", "src": 0, "dst": 1, "start_s": 1.0}]
+    wired = [{"nodes": [0, 2], "rate_bps": 1e7, "delay_s": 0.001}]
+    assert without_wire(resolved(flows)) is None
+    assert without_wire(resolved(flows, tcp={"base_station": "m-tcp"}, wired=wired)) is None
+    said = without_wire(resolved(flows, tcp={"base_station": "m-tcp"}))
+    assert (said or "").startswith('tcp.base_station = "m-tcp" does nothing')
 
 
 def test_broken_links_that_nobody_reports_are_named() -> None:

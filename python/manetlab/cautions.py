@@ -2,8 +2,9 @@
 
 Flows in lockstep, sources hidden from each other whose phases stay as they are, proactive protocols that have
 not converged, AODV whose answers do not arrive, fair rates along paths that are not there, reservations that
-nobody makes, broken links that nobody reports, movement that ends long before the run, degrees in place of
-metres, milliseconds in place of seconds; and what was understood of files otherwise than it may be meant.
+nobody makes, base stations that are not there, broken links that nobody reports, movement that ends long
+before the run, degrees in place of metres, milliseconds in place of seconds; and what was understood of files
+otherwise than it may be meant.
 All of it follows from the resolved scenario, so that a check says it without a run and a run pays nothing for
 it.
 """
@@ -435,6 +436,17 @@ def unreserved(resolved: Resolved) -> str | None:
     )
 
 
+def without_wire(resolved: Resolved) -> str | None:
+    """A sentence if base stations are to help TCP and no node is one, for want of a wired link, else None."""
+    help_of = resolved.params["tcp"]["base_station"]
+    if help_of == "none" or resolved.core.get("wired"):
+        return None
+    return (
+        f'tcp.base_station = "{help_of}" does nothing: a base station is a node with a wired link, and there '
+        "is none; `wired` adds some"
+    )
+
+
 # Broken links that nobody reports.
 
 
@@ -471,5 +483,6 @@ CHECKS: Sequence[Callable[[Resolved], str | None]] = (
     kept_replies,
     absent_on_paths,
     unreserved,
+    without_wire,
     unreported,
 )
