@@ -1,6 +1,6 @@
 //! manetlab's simulator: a run is a pure function of (version, scenario, seed).
 //!
-//! No I/O, no clock, no thread, no global. [`network::run`] takes a [`Scenario`](scenario::Scenario) and
+//! No I/O, no clock, no thread, no global. [`simulation::run`] takes a [`Scenario`](scenario::Scenario) and
 //! returns a [`Result`] with the [`Outcome`](observe::Outcome), or the [`RunError`](observe::RunError) that
 //! ended the run.
 //!
@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use manetlab_core::mobility::Trajectory;
-//! use manetlab_core::network;
+//! use manetlab_core::simulation;
 //! use manetlab_core::profile::profile;
 //! use manetlab_core::scenario::{Flow, FlowKind, RoutingKind, Scenario};
 //!
@@ -40,7 +40,7 @@
 //!     wired: Vec::new(),
 //!     movement: vec![Trajectory::fixed(0.0, 0.0), Trajectory::fixed(200.0, 0.0)],
 //! };
-//! let outcome = network::run(&scenario, false)?;
+//! let outcome = simulation::run(&scenario, false)?;
 //! assert_eq!(outcome.result.totals.common.cbr_delivery_fraction, Some(1.0));
 //! # Ok::<(), manetlab_core::observe::RunError>(())
 //! ```
@@ -62,7 +62,9 @@
 //! - [`observe`]: measures, the packet audit, the recording.
 //! - [`flow`]: source, transport and accounts of a flow, as one state machine. `channel`: frames on the air,
 //!   and the MACs that hear them.
-//! - [`network`]: the only module that knows all others. It hands each layer's actions to the next.
+//! - `station`: what makes the parts of a node, also again after a crash.
+//! - `network`: the only module that knows all layers. It hands each layer's actions to the next.
+//! - [`simulation`]: runs of a scenario, to their end or driven from outside.
 //!
 //! To read on, follow a packet: *One packet's journey* in ARCHITECTURE.md.
 
@@ -75,7 +77,7 @@ pub mod ip;
 pub mod kernel;
 pub mod mac;
 pub mod mobility;
-pub mod network;
+mod network;
 pub mod observe;
 pub mod params;
 pub mod profile;
@@ -83,7 +85,9 @@ pub mod radio;
 pub mod routing;
 pub mod scenario;
 pub mod sections;
+pub mod simulation;
 pub mod stage;
+mod station;
 pub mod topology;
 pub mod traffic;
 pub mod transport;

@@ -5,9 +5,9 @@
 mod common;
 
 use manetlab_core::drops::DropReason;
-use manetlab_core::network::run;
 use manetlab_core::observe::{Outcome, Reach, RecordKind};
 use manetlab_core::scenario::{FlowKind, Scenario};
+use manetlab_core::simulation::run;
 use manetlab_core::wire::mac::FrameKind;
 
 use common::{chain, flow};

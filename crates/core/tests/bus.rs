@@ -7,9 +7,9 @@ mod common;
 use manetlab_core::kernel::{Span, Streams, Time};
 use manetlab_core::mobility::waypoint::{self, WaypointParams};
 use manetlab_core::mobility::{Command, Point};
-use manetlab_core::network::{Outcome, run};
 use manetlab_core::observe::FlowMeasures;
 use manetlab_core::scenario::{Flow, FlowKind, RoutingKind, Scenario};
+use manetlab_core::simulation::{Outcome, run};
 use proptest::prelude::*;
 
 use common::{chain, flow};

@@ -7,10 +7,10 @@ mod common;
 
 use manetlab_core::kernel::{Span, Streams};
 use manetlab_core::mobility::waypoint::{self, WaypointParams};
-use manetlab_core::network::run;
 use manetlab_core::observe::returns::{returns, steps};
 use manetlab_core::profile::profile;
 use manetlab_core::scenario::{FlowKind, Params, RoutingKind, Scenario};
+use manetlab_core::simulation::run;
 
 use common::{chain, flow};
 

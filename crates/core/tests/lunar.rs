@@ -6,9 +6,9 @@ mod common;
 
 use manetlab_core::kernel::Time;
 use manetlab_core::mobility::{Command, Point, Trajectory};
-use manetlab_core::network::{Outcome, run};
 use manetlab_core::observe::RecordKind;
 use manetlab_core::scenario::{Flow, FlowKind, RoutingKind, Scenario};
+use manetlab_core::simulation::{Outcome, run};
 use manetlab_core::wire::mac::Class;
 
 use common::{chain, flow};

@@ -6,10 +6,10 @@ mod common;
 
 use manetlab_core::mac::{MacParams, Preamble, RateControl, ResponseRate};
 use manetlab_core::mobility::Trajectory;
-use manetlab_core::network::run;
 use manetlab_core::observe::RecordKind;
 use manetlab_core::radio::ByRate;
 use manetlab_core::scenario::{FlowKind, LinkRate, RoutingKind, Scenario};
+use manetlab_core::simulation::run;
 use manetlab_core::wire::NodeId;
 use manetlab_core::wire::mac::FrameKind;
 

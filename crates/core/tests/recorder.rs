@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 use manetlab_core::kernel::{Span, Streams, Time};
 use manetlab_core::mobility::Path;
 use manetlab_core::mobility::waypoint::{self, WaypointParams};
-use manetlab_core::network::run;
 use manetlab_core::observe::{FlowStep, Reach, Record, RecordKind};
 use manetlab_core::profile::profile;
 use manetlab_core::radio::Propagation;
 use manetlab_core::routing::dsr::CacheKind;
 use manetlab_core::scenario::{Flow, FlowKind, Params, RoutingKind, Scenario};
+use manetlab_core::simulation::run;
 use manetlab_core::wire::NodeId;
 use manetlab_core::wire::mac::FrameKind;
 

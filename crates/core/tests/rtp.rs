@@ -4,10 +4,10 @@
 
 mod common;
 
-use manetlab_core::network::{Outcome, run};
 use manetlab_core::observe::{FlowMeasures, RtpMeasures, VideoMeasures};
 use manetlab_core::profile::profile;
 use manetlab_core::scenario::{Carrier, Flow, FlowKind, Scenario};
+use manetlab_core::simulation::{Outcome, run};
 
 use common::{chain, flow};
 

@@ -10,11 +10,13 @@ use manetlab_core::kernel::{Span, Streams, Time};
 use manetlab_core::mac::{Access, DataWait, MacParams, Timing};
 use manetlab_core::mobility::waypoint::{self, WaypointParams};
 use manetlab_core::mobility::{Command, Point, Trajectory};
-use manetlab_core::network::{Options, Outcome, RunError, WORK_BETWEEN_QUESTIONS, run, run_while, run_with};
 use manetlab_core::observe::{FlowMeasures, RouteMeasures};
 use manetlab_core::profile::{PROFILES, profile};
 use manetlab_core::routing::{Action, Routing};
 use manetlab_core::scenario::{Flow, FlowKind, RoutingKind, Scenario};
+use manetlab_core::simulation::{
+    Options, Outcome, RunError, WORK_BETWEEN_QUESTIONS, run, run_while, run_with,
+};
 use manetlab_core::wire::{NodeId, Packet};
 use proptest::prelude::*;
 

@@ -6,9 +6,9 @@ mod common;
 
 use manetlab_core::kernel::Time;
 use manetlab_core::mobility::{Presence, Trajectory};
-use manetlab_core::network::run;
 use manetlab_core::observe::{FlowMeasures, RunResult, TcpMeasures};
 use manetlab_core::scenario::{FlowKind, Scenario, WiredLink};
+use manetlab_core::simulation::run;
 use manetlab_core::transport::tcp::{BaseStationMode, SplitSender};
 
 use common::{chain, flow};

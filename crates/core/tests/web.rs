@@ -7,10 +7,10 @@ mod common;
 use manetlab_core::kernel::{Span, Streams, Time};
 use manetlab_core::mobility::waypoint::{self, WaypointParams};
 use manetlab_core::mobility::{Command, Point, Trajectory};
-use manetlab_core::network::{Outcome, run};
 use manetlab_core::observe::{FlowMeasures, WebMeasures};
 use manetlab_core::profile::{PROFILES, profile};
 use manetlab_core::scenario::{Flow, FlowKind, RoutingKind, Scenario};
+use manetlab_core::simulation::{Outcome, run};
 use manetlab_core::traffic::{WebCycle, WebParams, draw_sessions};
 use proptest::prelude::*;
 

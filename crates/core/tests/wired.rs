@@ -5,9 +5,9 @@
 mod common;
 
 use manetlab_core::mobility::Trajectory;
-use manetlab_core::network::run;
 use manetlab_core::observe::{FlowMeasures, RunResult, TcpMeasures};
 use manetlab_core::scenario::{Flow, FlowKind, Scenario, WiredLink};
+use manetlab_core::simulation::run;
 use manetlab_core::transport::tcp::BaseStationMode;
 
 use common::{chain, flow};

@@ -10,10 +10,10 @@ use std::io;
 use std::os::fd::AsFd;
 
 use manetlab_core::kernel::{Span, Stream, Time};
-use manetlab_core::network::Live;
 use manetlab_core::observe::{AuditReport, DropCount, Recorder, Recorders, RunError};
 use manetlab_core::routing::{Place, Routing};
 use manetlab_core::scenario::Scenario;
+use manetlab_core::simulation::Live;
 use manetlab_core::wire::{EthernetFrame, NodeId};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};

@@ -1,7 +1,7 @@
 //! A node's end of a run: the routing protocol that is outside.
 //!
 //! To the core it is a routing protocol like any other. Frames of the node's programs wait in its inbox until
-//! [`Live::wake`](manetlab_core::network::Live::wake) lets it send them; what comes up goes to its outbox,
+//! [`Live::wake`](manetlab_core::simulation::Live::wake) lets it send them; what comes up goes to its outbox,
 //! with the instant in which it came.
 //!
 //! **Deviations.** A frame reaches the interface queue [`INTAKE`] after it has been read: a process that has

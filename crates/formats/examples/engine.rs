@@ -9,9 +9,9 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::time::Instant;
 
-use manetlab_core::network;
 use manetlab_core::observe::{Options, Outcome};
 use manetlab_core::scenario::Scenario;
+use manetlab_core::simulation;
 use manetlab_formats::{Limits, read_movement};
 use manetlab_recording::{Filter, Writer};
 
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let started = Instant::now();
     for _ in 0..runs.parse::<u32>()? {
         let outcome = match rest.get(1) {
-            None => network::run(&scenario, false)?,
+            None => simulation::run(&scenario, false)?,
             Some(path) => recorded(&scenario, path)?,
         };
         last = Some(outcome.result);
@@ -51,7 +51,7 @@ fn recorded(scenario: &Scenario, path: &str) -> Result<Outcome, Box<dyn std::err
     let file = BufWriter::new(File::create(path)?);
     let mut writer = Writer::new(file, Filter::default(), serde_json::Value::Null);
     let options = Options::default();
-    let outcome = network::run_recorded(scenario, options, None, Some(&mut writer), &mut || true)?;
+    let outcome = simulation::run_recorded(scenario, options, None, Some(&mut writer), &mut || true)?;
     writer.finish()?;
     Ok(outcome)
 }

@@ -4,9 +4,9 @@
 
 use std::path::Path;
 
-use manetlab_core::network;
 use manetlab_core::profile::profile;
 use manetlab_core::scenario::Scenario;
+use manetlab_core::simulation;
 use manetlab_formats::{Limits, read_movement};
 use serde_json::Value;
 
@@ -39,7 +39,7 @@ fn result_hash_is_golden(name: &str, movement: &str, record: bool) {
         serde_json::from_value(with_all_parameters(&golden["scenario"])).expect("a resolved scenario");
     scenario.movement =
         read_movement(&text(movement), movement, &Limits::default()).expect("a movement file").trajectories;
-    let outcome = network::run(&scenario, record).expect("the scenario runs");
+    let outcome = simulation::run(&scenario, record).expect("the scenario runs");
     assert_eq!(golden["result_hash"], outcome.result.result_hash.as_str(), "{name}");
 }
 

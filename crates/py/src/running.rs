@@ -7,9 +7,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Arc;
 
 use manetlab_core::kernel::{Span, Time};
-use manetlab_core::network::{self, Options, RunError};
 use manetlab_core::observe::{Recorder, Recorders};
 use manetlab_core::scenario::{RadioLink, RoutingMaker, Scenario};
+use manetlab_core::simulation::{self, Options, RunError};
 use manetlab_recording::lines::JsonLines;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -97,7 +97,7 @@ pub(crate) fn run(
             let recorder = (!recorders.0.is_empty()).then_some(&mut recorders as &mut dyn Recorder);
             let mut rest = Rest::new();
             let mut go_on = || !(control.has_failed() || rest.is_over() && control.is_stopped());
-            let outcome = network::run_recorded(&scenario, options, make, recorder, &mut go_on);
+            let outcome = simulation::run_recorded(&scenario, options, make, recorder, &mut go_on);
             if control.has_failed() || outcome.is_ok() {
                 outputs.finish()?;
             }

@@ -1,9 +1,9 @@
 //! One run: from a request to its answer.
 
 use manetlab_core::kernel::Time;
-use manetlab_core::network::{Options, run_recorded};
 use manetlab_core::observe::{Event, Recorder, Recorders};
 use manetlab_core::scenario::Scenario;
+use manetlab_core::simulation::{Options, run_recorded};
 use manetlab_core::wire::NodeId;
 use manetlab_formats::{Limits, read_movement};
 use manetlab_recording::{Filter, Writer};
@@ -110,7 +110,7 @@ mod tests {
     use std::io::Cursor;
 
     use manetlab_core::mobility::Trajectory;
-    use manetlab_core::network;
+    use manetlab_core::simulation;
     use manetlab_recording::Reader;
     use serde_json::json;
 
@@ -142,7 +142,7 @@ mod tests {
         let mut scenario: Scenario = serde_json::from_value(core()).expect("a scenario");
         scenario.movement = [0.0, 200.0, 400.0].map(|x| Trajectory::fixed(x, 0.0)).to_vec();
         change(&mut scenario);
-        network::run(&scenario, false).expect("a usable scenario").result.result_hash
+        simulation::run(&scenario, false).expect("a usable scenario").result.result_hash
     }
 
     #[test]

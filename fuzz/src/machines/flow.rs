@@ -114,8 +114,7 @@ impl Bench {
         let stop_s = input.once_in(2).then(|| 0.5 + input.span().0.max(1) as f64 * 1e-9);
         let scenario = params::scenario(params, Some(kind), stop_s)?;
         let flow = build::make(&scenario, FLOW);
-        let (warmup, end) = (Time::from_secs(scenario.warmup_s), Time::from_secs(scenario.duration_s));
-        let mut meter = Meter::new(warmup, end, 1, false);
+        let mut meter = Meter::new(&scenario, false);
         if flow.has_outages() {
             meter.outages.add(FLOW, NodeId(0), NodeId(1), Time::from_secs(0.5));
         }

@@ -26,6 +26,7 @@ mod over_adp;
 mod over_psp;
 mod over_tcp;
 mod over_udp;
+mod placed;
 mod results;
 mod rtp;
 #[cfg(test)]
@@ -35,6 +36,7 @@ mod tests;
 mod transfer;
 mod web;
 
+pub(crate) use placed::Flows;
 pub(crate) use results::Books;
 
 use crate::kernel::{Span, Time};

@@ -68,8 +68,7 @@ impl Pair {
         change(&mut scenario);
         let id = FlowId(0);
         let flow = build::make(&scenario, id);
-        let (warmup, end) = (Time::from_secs(scenario.warmup_s), Time::from_secs(scenario.duration_s));
-        let mut meter = Meter::new(warmup, end, 1, false);
+        let mut meter = Meter::new(&scenario, false);
         if flow.has_outages() {
             meter.outages.add(id, NodeId(0), NodeId(1), ms(1000));
         }
@@ -80,7 +79,7 @@ impl Pair {
             story: Vec::new(),
             broken: Vec::new(),
             delay: Span::from_millis(50),
-            warmup: Some(warmup),
+            warmup: Some(Time::from_secs(scenario.warmup_s)),
             under_way: BTreeMap::new(),
             made: 0,
             delivered: BTreeSet::new(),

@@ -30,7 +30,15 @@ impl Network<'_> {
         self.comings.is_some() || self.channel.has_batteries()
     }
 
-    /// Is the node up now, and has it been since then? Who is not has not heard, or not sent, all of a frame.
+    /// Was the node, or the sender, not up all the time that a transmission took? Then it has not heard,
+    /// or not sent, all of the frame.
+    #[inline]
+    fn is_cut_short(&self, node: u32, id: u32) -> bool {
+        let stay_up = |(from, start)| self.stays_up(node, start) && self.stays_up(from, start);
+        self.may_go() && !self.channel.sender(id).is_none_or(stay_up)
+    }
+
+    /// Is the node up now, and has it been since then?
     fn stays_up(&self, node: u32, since: Time) -> bool {
         let paths = self.comings.as_deref();
         let is_there = |paths: &[Path]| paths[node as usize].is_present_throughout(since, self.clock.now);
@@ -41,7 +49,7 @@ impl Network<'_> {
     pub(super) fn transmit(&mut self, node: u32, frame: Frame) {
         // What a MAC still tries when its node has left reaches nobody.
         if !self.is_absent(node) {
-            self.meter.frame_sent(self.clock.now, &frame);
+            self.accounts.meter.frame_sent(self.clock.now, &frame);
             self.channel.spend_on_sending(&mut self.clock, node, &frame);
             self.channel.use_to_send(self.clock.now, node, &frame);
         }
@@ -49,18 +57,18 @@ impl Network<'_> {
             let slot = self.add_slot(Target::Air(self.channel.places()));
             self.channel.add_place(slot)
         });
-        self.channel.transmit(&mut self.clock, &mut self.watch, node, id, frame);
+        self.channel.transmit(&mut self.clock, &mut self.accounts.watch, node, id, frame);
     }
 
     /// A transmission begins, or its next last bits arrive.
     pub(super) fn continue_transmission(&mut self, id: u32) {
-        let heard = self.channel.handle_due(&mut self.clock, &mut self.watch, id);
+        let heard = self.channel.handle_due(&mut self.clock, &mut self.accounts.watch, id);
         self.act_on(heard);
     }
 
     /// The next first bits under way are due.
     pub(super) fn continue_frame_starts(&mut self) {
-        let heard = self.channel.deliver_frame_starts(&mut self.clock, &mut self.watch);
+        let heard = self.channel.deliver_frame_starts(&mut self.clock, &mut self.accounts.watch);
         self.act_on(heard);
     }
 
@@ -72,19 +80,16 @@ impl Network<'_> {
                 What::Overheard => self.tap(of.node, of.id),
                 What::Missing => return self.break_off(NodeId(of.node), "a frame arrives that nobody sends"),
             }
-            heard = self.channel.poll(&mut self.clock, &mut self.watch, of);
+            heard = self.channel.poll(&mut self.clock, &mut self.accounts.watch, of);
         }
     }
 
     /// A node has received a transmission that it must act on.
     fn receive(&mut self, node: u32, id: u32) {
-        if self.may_go()
-            && let Some((from, start)) = self.channel.sender(id)
-            && !(self.stays_up(node, start) && self.stays_up(from, start))
-        {
+        if self.is_cut_short(node, id) {
             return self.channel.miss(&mut self.clock, node);
         }
-        self.watch.received(self.clock.now, node, id, self.channel.frame(id));
+        self.accounts.watch.received(self.clock.now, node, id, self.channel.frame(id));
         let mut actions = self.mac_actions.pop().unwrap_or_default();
         match self.channel.receive(&self.clock, node, id, &mut actions) {
             Some(false) => {}
@@ -100,7 +105,7 @@ impl Network<'_> {
         for action in delivered.collect::<Vec<_>>() {
             let MacAction::Deliver { body, .. } = action else { continue };
             if let Body::Ip(packet) = &*body {
-                self.audit.receive(packet);
+                self.accounts.audit.receive(packet);
             }
             self.drop_body(node, &body, DropReason::Damaged);
         }
@@ -108,10 +113,7 @@ impl Network<'_> {
 
     /// The last bit of a frame has reached, intact, a node that the frame may not be for: routing sees it.
     fn tap(&mut self, node: u32, id: u32) {
-        if self.may_go()
-            && let Some((from, start)) = self.channel.sender(id)
-            && !(self.stays_up(node, start) && self.stays_up(from, start))
-        {
+        if self.is_cut_short(node, id) {
             return;
         }
         let Some(&Frame { from, to, body: Some(ref body), .. }) = self.channel.frame(id) else { return };

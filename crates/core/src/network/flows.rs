@@ -1,12 +1,10 @@
 //! Flows in the network: their actions go to routing, packets and what routing tells go to them. What kinds
 //! of flows there are is known to `crate::flow` only.
 
-use smallvec::SmallVec;
-
 use super::{Network, Target};
 use crate::drops::DropReason;
-use crate::flow::{self, End, Flow, FlowAction, Timer};
-use crate::kernel::{Slot, Time};
+use crate::flow::{self, End, Flow, FlowAction};
+use crate::kernel::Time;
 use crate::observe::{Event, FlowEvent, FlowStep};
 use crate::routing::{ConnectionEvent, Notice};
 use crate::scenario::Scenario;
@@ -14,60 +12,24 @@ use crate::wire::mac::Body;
 use crate::wire::tcp::Segment;
 use crate::wire::{ConnectionId, Ecn, FlowId, NodeId, Packet, Payload};
 
-/// A flow between two nodes, with a slot in the event queue for each of its timers.
-pub(super) struct NetworkFlow {
-    pub(super) src: NodeId,
-    pub(super) dst: NodeId,
-    pub(super) flow: Box<dyn Flow>,
-    slots: SmallVec<[(Timer, Slot); 4]>,
-}
-
-impl NetworkFlow {
-    /// The node at an end, and that at the other.
-    fn nodes_from(&self, end: End) -> (NodeId, NodeId) {
-        match end {
-            End::Source => (self.src, self.dst),
-            End::Destination => (self.dst, self.src),
-        }
-    }
-}
-
 impl Network<'_> {
-    pub(super) fn add_flow(&mut self, scenario: &Scenario, id: u32) {
-        let flow = flow::build::make(scenario, FlowId(id));
-        let slots = flow.timers().iter().map(|&timer| (timer, self.add_slot(Target::Flow(id, timer))));
-        let slots = slots.collect();
-        let spec = &scenario.flows[id as usize];
+    pub(super) fn add_flow(&mut self, scenario: &Scenario, id: FlowId) {
+        let flow = flow::build::make(scenario, id);
+        let spec = &scenario.flows[id.index()];
         let (src, dst) = (NodeId(spec.src), NodeId(spec.dst));
         if flow.has_outages() {
-            self.meter.outages.add(FlowId(id), src, dst, flow::build::start(scenario, FlowId(id)));
+            self.accounts.meter.outages.add(id, src, dst, flow::build::start(scenario, id));
         }
-        self.flows.push(NetworkFlow { src, dst, flow, slots });
-        self.set_flow_deadlines(FlowId(id));
-    }
-
-    pub(super) fn wake_flow(&mut self, id: u32, timer: Timer) {
-        self.with_flow(FlowId(id), |flow, now, actions| flow.handle_timeout(now, timer, actions));
-    }
-
-    /// The warm-up ends: counts so far are set aside.
-    pub(super) fn mark_warmup(&mut self) {
-        for flow in &mut self.flows {
-            flow.flow.handle_warmup_end();
-        }
+        let slots = flow.timers().iter().map(|&timer| (timer, self.add_slot(Target::Flow(id, timer))));
+        let slots = slots.collect();
+        self.flows.add(src, dst, flow, slots);
+        self.flows.set_deadlines(&mut self.clock, id);
     }
 
     /// Passes routing's notice at `node` to the flows between this node and the one that it is about.
     pub(super) fn notify_flows(&mut self, node: NodeId, notice: Notice) {
-        let dst = notice.dst();
-        for id in 0..self.flows.len() {
-            for at in [End::Source, End::Destination] {
-                if self.flows[id].nodes_from(at) == (node, dst) {
-                    self.with_flow(FlowId(id as u32), |flow, now, actions| {
-                        flow.handle_notice(now, at, notice, actions);
-                    });
-                }
-            }
+        for (id, at) in self.flows.ends_between(node, notice.dst()) {
+            self.with_flow(id, |flow, now, actions| flow.handle_notice(now, at, notice, actions));
         }
     }
 
@@ -80,39 +42,29 @@ impl Network<'_> {
 
     /// A node has received a frame from a neighbour at this power: flows that end there hear of it.
     pub(super) fn show_power(&mut self, node: u32, body: &Body, heard: (NodeId, f64)) {
-        let brought = match body {
-            Body::Ip(packet) if packet.dst.0 == node => packet.flow(),
-            _ => None,
-        };
-        for id in (0..self.flows.len() as u32).map(FlowId) {
-            let of = &self.flows[id.index()];
-            if of.dst.0 == node && of.flow.wants_rx_power() {
-                let has_packet = brought == Some(id);
-                self.with_flow(id, |flow, now, actions| {
-                    flow.handle_rx_power(now, heard, has_packet, actions);
-                });
-            }
+        let brought = body.packet().filter(|packet| packet.dst.0 == node).and_then(Packet::flow);
+        for id in self.flows.hearing_power(node) {
+            let has_packet = brought == Some(id);
+            self.with_flow(id, |flow, now, actions| flow.handle_rx_power(now, heard, has_packet, actions));
         }
     }
 
     /// Routing delivers a packet to its endpoint at `node`.
     pub(super) fn deliver(&mut self, node: u32, packet: &Packet) {
         let Some(id) = packet.flow() else {
-            self.audit.consume(packet);
+            self.accounts.audit.consume(packet);
             return;
         };
-        if let Payload::Insignia(..) = packet.payload {
+        if self.stages.is_some() && matches!(packet.payload, Payload::Insignia(..)) {
             // What stands around routing has read it.
-            self.audit.deliver(packet);
+            self.accounts.audit.deliver(packet);
             return self.record(node, || Event::Delivered(packet));
         }
-        if packet.dst.0 != node || !self.flows[id.index()].flow.expects(&packet.payload) {
+        if packet.dst.0 != node || !self.flows.get_mut(id).expects(&packet.payload) {
             self.drop_packet(node, packet, DropReason::FlowEnded);
             return;
         }
-        let is_first = self.audit.deliver(packet);
-        self.meter.arrived(packet);
-        self.record(node, || Event::Delivered(packet));
+        let is_first = self.accounts.delivered(self.clock.now, node, packet);
         self.with_flow(id, |flow, now, actions| flow.handle_packet(now, packet, is_first, actions));
     }
 
@@ -120,9 +72,7 @@ impl Network<'_> {
     pub(super) fn originate(&mut self, src: NodeId, dst: NodeId, bytes: u32, payload: Payload, ecn: Ecn) {
         let mut packet = Packet::control(self.clock.now, src, dst, self.data_ttl, bytes, payload);
         packet.ecn = ecn;
-        packet.uid = self.audit.make(packet.flow());
-        self.guesses.note(&packet);
-        self.record(src.0, || Event::Made(&packet));
+        self.accounts.make(self.clock.now, &mut packet);
         if self.is_absent(src.0) {
             return self.drop_packet(src.0, &packet, DropReason::Absent);
         }
@@ -131,25 +81,22 @@ impl Network<'_> {
     }
 
     /// Calls a flow, carries out its actions, and sets its deadlines.
-    fn with_flow(&mut self, id: FlowId, call: impl FnOnce(&mut dyn Flow, Time, &mut Vec<FlowAction>)) {
+    pub(super) fn with_flow(
+        &mut self,
+        id: FlowId,
+        call: impl FnOnce(&mut dyn Flow, Time, &mut Vec<FlowAction>),
+    ) {
         let mut actions = self.flow_actions.pop().unwrap_or_default();
-        call(self.flows[id.index()].flow.as_mut(), self.clock.now, &mut actions);
+        call(self.flows.get_mut(id), self.clock.now, &mut actions);
         for action in actions.drain(..) {
             self.carry_out_flow(id, action);
         }
         self.flow_actions.push(actions);
-        self.set_flow_deadlines(id);
-    }
-
-    fn set_flow_deadlines(&mut self, id: FlowId) {
-        let flow = &self.flows[id.index()];
-        for &(timer, slot) in &flow.slots {
-            self.clock.agenda.set(slot, flow.flow.next_timeout(timer));
-        }
+        self.flows.set_deadlines(&mut self.clock, id);
     }
 
     fn carry_out_flow(&mut self, id: FlowId, action: FlowAction) {
-        let nodes_from = |end| self.flows[id.index()].nodes_from(end);
+        let nodes_from = |end| self.flows.nodes_from(id, end);
         match action {
             FlowAction::Send { from, bytes, payload, ecn } => {
                 let (src, dst) = nodes_from(from);
@@ -158,16 +105,14 @@ impl Network<'_> {
             FlowAction::Opened { at, two_way } => {
                 let (node, dst) = nodes_from(at);
                 if at == End::Source {
-                    self.routes.set_open(self.clock.now, id, true);
-                    self.record(node.0, || Event::Flow(id, FlowStep::Opened));
+                    self.accounts.set_open(self.clock.now, node, id, true);
                 }
                 self.tell_routing(node, ConnectionEvent::Opened { dst, two_way });
             }
             FlowAction::Closed { at, two_way } => {
                 let (node, dst) = nodes_from(at);
                 if at == End::Source {
-                    self.routes.set_open(self.clock.now, id, false);
-                    self.record(node.0, || Event::Flow(id, FlowStep::Closed));
+                    self.accounts.set_open(self.clock.now, node, id, false);
                 }
                 self.tell_routing(node, ConnectionEvent::Closed { dst, two_way });
             }
@@ -181,15 +126,15 @@ impl Network<'_> {
             }
             FlowAction::Judged { connection, judgement } => {
                 let connection = ConnectionId { flow: id, number: connection };
-                self.guesses.judge(self.clock.now, connection, judgement);
+                self.accounts.guesses.judge(self.clock.now, connection, judgement);
             }
             FlowAction::Count(event) => {
-                self.meter.count(self.clock.now, id, event);
+                self.accounts.meter.count(self.clock.now, id, event);
                 if self.comings.is_some() || self.channel.has_batteries() {
                     let (src, dst) = nodes_from(End::Source);
                     let made = event.made(self.clock.now);
                     let are_up = made.is_some_and(|made| self.is_up(src.0, made) && self.is_up(dst.0, made));
-                    self.meter.count_with_ends(self.clock.now, event, are_up);
+                    self.accounts.meter.count_with_ends(self.clock.now, event, are_up);
                 }
                 if event == FlowEvent::TimedOut {
                     let (node, _) = nodes_from(End::Source);
@@ -201,7 +146,8 @@ impl Network<'_> {
     }
 
     fn tell_routing(&mut self, node: NodeId, event: ConnectionEvent) {
-        if !self.note_connection(node.0, event) {
+        // A node that has crashed learns of it when it starts anew.
+        if self.crashes.as_mut().is_some_and(|crashes| !crashes.note(node.0, event)) {
             return;
         }
         self.with_routing(node.0, |routing, now, actions| routing.handle_connection(now, event, actions));

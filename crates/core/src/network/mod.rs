@@ -14,7 +14,6 @@ mod build;
 mod crashes;
 mod delays;
 mod flows;
-mod live;
 mod results;
 mod stages;
 #[cfg(test)]
@@ -27,96 +26,25 @@ use std::sync::Arc;
 use crate::arp::{Arp, ArpAction};
 use crate::channel::Channel;
 use crate::drops::DropReason;
-use crate::flow::{FlowAction, Snapshot, Timer};
-use crate::ifq::{Admission, InterfaceQueue, Outgoing};
+use crate::flow::{FlowAction, Flows, Timer};
+use crate::ifq::{Admission, Outgoing};
 use crate::kernel::{Clock, Delays, Slot, Span, Time};
 use crate::mac::{Dcf, MacAction, Timing};
 use crate::mobility::Path;
-use crate::observe::{
-    Audit, Event, LossGuesses, Meter, PathSample, Recorder, Recording, Routes, Sampler, Watching,
-};
+use crate::observe::{Accounts, Event, PathSample, RunError, WORK_BETWEEN_QUESTIONS};
 use crate::routing::{Action, Routing, whole_path};
-use crate::scenario::{Line, RoutingMaker, Scenario};
-use crate::stage::Stages;
-use crate::wire::arp::ArpMessage;
+use crate::scenario::Line;
+use crate::stage::{Stage, Stages};
+use crate::station::{Crashes, Delayed, Station};
 use crate::wire::mac::Body;
-use crate::wire::{NodeId, Packet};
-
-use crashes::Crashes;
-use delays::Delayed;
-use flows::NetworkFlow;
-
-pub use crate::observe::{Options, Outcome, RunError, WORK_BETWEEN_QUESTIONS};
-pub use live::Live;
-
-/// Runs a scenario; `record` asks for the recording, which changes no result.
-///
-/// # Errors
-/// When the scenario cannot be run, or the packet audit fails.
-pub fn run(scenario: &Scenario, record: bool) -> Result<Outcome, RunError> {
-    run_while(scenario, Options { record, ..Options::default() }, &mut || true)
-}
-
-/// Like [`run`] with more [`Options`], for as long as `go_on`, which is asked every
-/// [`WORK_BETWEEN_QUESTIONS`] events and arrivals, says so. Asking changes no result.
-///
-/// # Errors
-/// Those of [`run`], and [`RunError::Stopped`].
-pub fn run_while(
-    scenario: &Scenario,
-    options: Options,
-    go_on: &mut dyn FnMut() -> bool,
-) -> Result<Outcome, RunError> {
-    run_with(scenario, options, None, go_on)
-}
-
-/// Like [`run_while`], with the protocol that the caller brings along if the scenario's is
-/// `custom`: `make` is asked for every node's, in order of their numbers.
-///
-/// # Errors
-/// Those of [`run_while`].
-pub fn run_with(
-    scenario: &Scenario,
-    options: Options,
-    make: Option<&mut RoutingMaker<'_>>,
-    go_on: &mut dyn FnMut() -> bool,
-) -> Result<Outcome, RunError> {
-    if !options.record {
-        return run_recorded(scenario, options, make, None, go_on);
-    }
-    let mut recording = Recording::default();
-    let outcome = run_recorded(scenario, options, make, Some(&mut recording), go_on)?;
-    Ok(Outcome { recording: Some(recording), ..outcome })
-}
-
-/// Like [`run_with`], with a recorder of the caller's that gets the events of the run while it goes on, in
-/// place of the recording in memory. Recording changes no result.
-///
-/// # Errors
-/// Those of [`run_with`].
-pub fn run_recorded(
-    scenario: &Scenario,
-    options: Options,
-    make: Option<&mut RoutingMaker<'_>>,
-    recorder: Option<&mut dyn Recorder>,
-    go_on: &mut dyn FnMut() -> bool,
-) -> Result<Outcome, RunError> {
-    scenario.check()?;
-    scenario.check_own_protocol(make.is_some())?;
-    let make = make.map(|make| make as &mut RoutingMaker<'_>);
-    let recorder = recorder.map(|recorder| recorder as &mut dyn Recorder);
-    let mut network = Network::new(scenario, options, make, recorder);
-    network.run_to_end(go_on)?;
-    let paths = scenario.paths_of_flows(go_on).ok_or(RunError::Stopped(scenario.duration_s))?;
-    network.into_outcome(scenario, &paths)
-}
+use crate::wire::{FlowId, NodeId, Packet};
 
 /// What a slot of the event queue belongs to.
 #[derive(Clone, Copy, Debug)]
 enum Target {
     Mac(u32),
     Routing(u32),
-    Flow(u32, Timer),
+    Flow(FlowId, Timer),
     Air(u32),
     /// Starts of frames under way.
     FrameStarts,
@@ -125,12 +53,8 @@ enum Target {
     DelayLine(u32),
     /// The warm-up ends.
     Warmup,
-    /// What stands between a node's routing and its link layer.
-    Interceptor(u32),
-    /// What throttles a node's flows.
-    Throttle(u32),
-    /// Of a node: its interface queue, which looks at the channel.
-    Queue(u32),
+    /// Of a node: what stands around its routing.
+    Stage(Stage, u32),
     /// Of a node: its address resolution.
     Arp(u32),
     /// Of a node: its battery.
@@ -139,19 +63,12 @@ enum Target {
     Crash(u32),
 }
 
-/// One node, without its MAC, which is with the channel.
-struct Station {
-    queue: InterfaceQueue,
-    arp: Arp,
-    routing: Box<dyn Routing>,
-    routing_slot: Slot,
-}
-
 /// A vector of actions that is used again.
 type Pool<T> = Vec<Vec<T>>;
 
-struct Network<'r> {
-    clock: Clock,
+/// See the module's head.
+pub(crate) struct Network<'r> {
+    pub(crate) clock: Clock,
     events: u64,
     /// By slot of the event queue.
     targets: Vec<Target>,
@@ -159,8 +76,6 @@ struct Network<'r> {
     arp_delay: Span,
     data_ttl: u8,
     channel: Channel,
-    /// The routes that sources hold, if they are wanted and routing knows their lengths.
-    routes: Routes,
     /// For each node, when its ARP wants to be woken; empty where no request is repeated by a timer.
     arp_slots: Vec<Slot>,
     /// Does routing want to know how strong frames are?
@@ -170,13 +85,9 @@ struct Network<'r> {
     stations: Vec<Station>,
     /// Both directions of every wired link.
     lines: Vec<Line>,
-    flows: Vec<NetworkFlow>,
+    flows: Flows,
     delays: Delays<Delayed>,
-    audit: Audit,
-    guesses: LossGuesses,
-    meter: Meter,
-    watch: Watching<'r>,
-    sampler: Sampler,
+    accounts: Accounts<'r>,
     /// What stands around routing; nothing in most networks.
     stages: Option<Box<Stages>>,
     /// The paths of all nodes, by node, if some of them join or leave.
@@ -197,7 +108,7 @@ impl Network<'_> {
     /// # Errors
     /// When `go_on` said no, an invariant does not hold, or time would run backwards.
     #[inline(never)]
-    fn run_to_end(&mut self, go_on: &mut dyn FnMut() -> bool) -> Result<(), RunError> {
+    pub(crate) fn run_to_end(&mut self, go_on: &mut dyn FnMut() -> bool) -> Result<(), RunError> {
         self.start();
         let mut asked = 0;
         while let Some((time, slot)) = self.clock.agenda.pop() {
@@ -217,7 +128,7 @@ impl Network<'_> {
     }
 
     /// All nodes start.
-    fn start(&mut self) {
+    pub(crate) fn start(&mut self) {
         for node in 0..self.stations.len() as u32 {
             self.with_routing(node, |routing, now, actions| routing.handle_start(now, actions));
         }
@@ -226,7 +137,7 @@ impl Network<'_> {
 
     /// What is due at `time` happens.
     #[inline(always)]
-    fn step(&mut self, time: Time, slot: Slot) -> Result<(), RunError> {
+    pub(crate) fn step(&mut self, time: Time, slot: Slot) -> Result<(), RunError> {
         if time < self.clock.now {
             return Err(self.backwards(time, self.targets[slot.0 as usize]));
         }
@@ -240,14 +151,12 @@ impl Network<'_> {
     }
 
     /// Nothing is due any more before the end.
-    fn end(&mut self) -> Result<(), RunError> {
-        if let Some(broken) = self.broken.take() {
-            return Err(broken);
-        }
+    pub(crate) fn end(&mut self) -> Result<(), RunError> {
+        self.check()?;
         self.compare_due_routes(Time(self.clock.end.0.saturating_sub(1)));
         self.clock.now = self.clock.end;
         self.sample_until(self.clock.end);
-        self.watch.run_ends(self.clock.now);
+        self.accounts.watch.run_ends(self.clock.now);
         Ok(())
     }
 
@@ -261,27 +170,32 @@ impl Network<'_> {
 
     /// The clock stops for the time series and the recorder.
     fn set_pause(&mut self) {
-        self.clock.set_pause(self.sampler.due().min(self.watch.routes_due()));
+        self.clock.set_pause(self.accounts.next_look());
     }
 
     /// Closes all steps of the time series that end at `time` or before; nothing happens between now and
     /// then.
     fn sample_until(&mut self, time: Time) {
-        while self.sampler.due() <= time {
-            let mut counts = self.meter.running();
-            let flows: Vec<Snapshot> = self.flows.iter().map(|of| of.flow.snapshot(&mut counts)).collect();
+        while self.accounts.sampler.due() <= time {
+            let mut counts = self.accounts.meter.running();
+            let flows = self.flows.snapshots(&mut counts);
             let of_tcp = flows.iter().filter_map(|flow| flow.tcp);
             let of_messages = flows.iter().filter_map(|flow| flow.messages);
-            let paths = self.flow_paths(self.sampler.due());
+            let paths = self.flow_paths(self.accounts.sampler.due());
             let sample = PathSample::of(self.stations.len(), &paths);
-            self.sampler.close_step(counts, of_tcp, of_messages, sample);
+            self.accounts.sampler.close_step(counts, of_tcp, of_messages, sample);
         }
     }
 
     /// The whole paths that packets of the flows would take now; flows without one have none here.
     fn flow_paths(&self, now: Time) -> Vec<Vec<NodeId>> {
         let routing = |node: NodeId| self.stations[node.index()].routing.as_ref();
-        self.flows.iter().filter_map(|flow| whole_path(routing, now, flow.src, flow.dst)).collect()
+        self.flows.ends().filter_map(|(src, dst)| whole_path(routing, now, src, dst)).collect()
+    }
+
+    /// Do all invariants hold so far?
+    pub(crate) fn check(&mut self) -> Result<(), RunError> {
+        self.broken.take().map_or(Ok(()), Err)
     }
 
     /// An invariant does not hold at `node`: the run ends after this event.
@@ -298,14 +212,12 @@ impl Network<'_> {
         let owner = match owner {
             Target::Mac(node) => format!("the MAC of node {node}"),
             Target::Routing(node) => format!("routing at node {node}"),
-            Target::Flow(flow, timer) => format!("the {} of flow {flow}", timer.name()),
+            Target::Flow(flow, timer) => format!("the {} of flow {}", timer.name(), flow.0),
             Target::Air(transmission) => format!("transmission {transmission}"),
             Target::FrameStarts => "the starts of frames under way".to_owned(),
             Target::Held | Target::DelayLine(_) => "a layer's delay".to_owned(),
             Target::Warmup => "the end of the warm-up".to_owned(),
-            Target::Interceptor(node) => format!("the interceptor of node {node}"),
-            Target::Throttle(node) => format!("the throttle of node {node}"),
-            Target::Queue(node) => format!("the interface queue of node {node}"),
+            Target::Stage(stage, node) => format!("the {} of node {node}", stage.name()),
             Target::Arp(node) => format!("ARP at node {node}"),
             Target::Battery(node) => format!("the battery of node {node}"),
             Target::Crash(node) => format!("a crash of node {node}"),
@@ -322,21 +234,17 @@ impl Network<'_> {
             Target::Routing(node) => {
                 self.with_routing(node, |routing, now, actions| routing.handle_timeout(now, actions));
             }
-            Target::Flow(flow, timer) => self.wake_flow(flow, timer),
+            Target::Flow(flow, timer) => {
+                self.with_flow(flow, |flow, now, actions| flow.handle_timeout(now, timer, actions));
+            }
             Target::Air(transmission) => self.continue_transmission(transmission),
             Target::FrameStarts => self.continue_frame_starts(),
             Target::Held => self.release_held(),
             Target::DelayLine(line) => self.advance_line(line),
-            Target::Warmup => self.mark_warmup(),
-            Target::Interceptor(node) => {
-                self.with_interceptor(node, |interceptor, now, out| interceptor.handle_timeout(now, out));
-            }
+            Target::Warmup => self.flows.handle_warmup_end(),
+            Target::Stage(stage, node) => self.wake_stage(stage, node),
             Target::Crash(node) => self.crash_or_start(node),
             Target::Battery(node) => self.channel.look_at_battery(&mut self.clock, node),
-            Target::Throttle(node) => {
-                self.with_throttle(node, |throttle, now, out| throttle.handle_timeout(now, out));
-            }
-            Target::Queue(node) => self.look_at_channel(node),
             Target::Arp(node) => {
                 self.with_arp(node, self.arp_delay, |arp, now, actions| arp.handle_timeout(now, actions));
             }
@@ -353,34 +261,30 @@ impl Network<'_> {
     /// Tells the recorder, if there is one.
     #[inline]
     fn record<'e>(&mut self, node: u32, event: impl FnOnce() -> Event<'e>) {
-        self.watch.record(self.clock.now, node, event);
+        self.accounts.watch.record(self.clock.now, node, event);
     }
 
     /// The node's interface queue may have another length.
     #[inline]
     fn watch_queue(&mut self, node: u32) {
-        self.watch.queue(self.clock.now, node, self.stations[node as usize].queue.len());
-    }
-
-    /// Routing at the node has been called: its routes may have changed.
-    #[inline]
-    fn watch_routes(&mut self, node: u32) {
-        if self.watch.is_on() {
-            self.watch.routes(self.clock.now, node, self.stations[node as usize].routing.as_mut());
-            self.set_pause();
-        }
+        self.accounts.watch.queue(self.clock.now, node, self.stations[node as usize].queue.len());
     }
 
     /// Compares, one time after the other, the routes that are due by `time`: each ends when its time has
     /// come, and not when the next event happens.
     fn compare_due_routes(&mut self, time: Time) {
-        while self.watch.routes_due() <= time {
-            self.clock.now = self.watch.routes_due();
-            match self.watch.next_routes_due() {
+        while self.accounts.watch.routes_due() <= time {
+            self.clock.now = self.accounts.watch.routes_due();
+            match self.accounts.watch.next_routes_due() {
                 Some(node) => self.watch_routes(node),
                 None => (0..self.stations.len() as u32).for_each(|node| self.watch_routes(node)),
             }
         }
+    }
+
+    fn watch_routes(&mut self, node: u32) {
+        self.accounts.watch.routes(self.clock.now, node, self.stations[node as usize].routing.as_mut());
+        self.set_pause();
     }
 
     // Packets that come up.
@@ -394,10 +298,10 @@ impl Network<'_> {
         if let Body::Ip(packet) = &*body {
             self.record(node, || Event::Arrived(packet, from));
             if self.stages.is_some() && self.show_received(node, packet, from) {
-                return self.audit.consume(packet);
+                return self.accounts.audit.consume(packet);
             }
             if packet.dst.is_broadcast() && self.suppress_duplicate(node, packet, from) {
-                return self.audit.consume(packet);
+                return self.accounts.audit.consume(packet);
             }
         }
         let Body::Ip(mut packet) = Rc::unwrap_or_clone(body) else {
@@ -430,7 +334,11 @@ impl Network<'_> {
     // Routing.
 
     /// Calls the node's routing protocol, carries out its actions, and sets its deadline.
-    fn with_routing(&mut self, node: u32, call: impl FnOnce(&mut dyn Routing, Time, &mut Vec<Action>)) {
+    pub(crate) fn with_routing(
+        &mut self,
+        node: u32,
+        call: impl FnOnce(&mut dyn Routing, Time, &mut Vec<Action>),
+    ) {
         let mut actions = self.routing_actions.pop().unwrap_or_default();
         call(self.stations[node as usize].routing.as_mut(), self.clock.now, &mut actions);
         for action in actions.drain(..) {
@@ -445,43 +353,39 @@ impl Network<'_> {
     /// Routing at the node may have other routes than before.
     #[inline]
     fn look_at_routes(&mut self, node: u32) {
-        if self.routes.concern(node) || self.watch.is_on() {
+        if self.accounts.want_routes(node) {
             self.look_at_wanted_routes(node);
         }
     }
 
     #[inline(never)]
     fn look_at_wanted_routes(&mut self, node: u32) {
-        let station = &self.stations[node as usize];
-        if self.routes.concern(node) {
-            let now = self.clock.now;
-            self.routes.look(now, node, |dst| station.routing.route_hops(now, dst));
-        }
-        self.watch_routes(node);
+        let routing = self.stations[node as usize].routing.as_mut();
+        self.accounts.look_at_routes(self.clock.now, node, routing);
+        self.set_pause();
     }
 
     fn carry_out(&mut self, node: u32, action: Action) {
         match action {
             Action::Send { packet, next_hop, delay } => {
                 let Some(mut packet) = self.send_or_keep(node, packet) else { return };
-                self.number(&mut packet);
+                self.accounts.number(&mut packet);
                 self.hold(delay, Delayed::Down { node, packet, next_hop });
             }
             Action::Broadcast { mut packet, delay } => {
-                self.number(&mut packet);
+                self.accounts.number(&mut packet);
                 self.hold(delay, Delayed::Down { node, packet, next_hop: NodeId::BROADCAST });
             }
             Action::Deliver(packet) => self.deliver(node, &packet),
             Action::Drop(packet, reason) => {
                 let Some(mut packet) = self.drop_or_keep(node, packet, reason) else { return };
-                self.number(&mut packet);
+                self.accounts.number(&mut packet);
                 self.drop_packet(node, &packet, reason);
             }
-            Action::Consume(packet) => self.audit.consume(&packet),
+            Action::Consume(packet) => self.accounts.audit.consume(&packet),
             Action::FlushQueue(neighbour) => self.flush_queue(node, neighbour),
             Action::Notify(notice) => {
-                self.meter.noticed(self.clock.now, NodeId(node), notice);
-                self.record(node, || Event::Notice(notice));
+                self.accounts.noticed(self.clock.now, node, notice);
                 self.notify_flows(NodeId(node), notice);
                 self.with_interceptor(node, |interceptor, now, out| {
                     interceptor.handle_notice(now, notice, out);
@@ -490,20 +394,11 @@ impl Network<'_> {
         }
     }
 
-    /// Gives a packet that a protocol has just made its number.
-    fn number(&mut self, packet: &mut Packet) {
-        if packet.uid == Packet::UNNUMBERED {
-            packet.uid = self.audit.make(packet.flow());
-        }
-    }
-
     fn drop_packet(&mut self, node: u32, packet: &Packet, reason: DropReason) {
         self.with_interceptor(node, |interceptor, now, out| {
             interceptor.handle_dropped(now, packet, reason, out);
         });
-        self.audit.drop(packet, reason);
-        self.meter.dropped(self.clock.now, packet, reason);
-        self.record(node, || Event::Dropped(packet, reason));
+        self.accounts.dropped(self.clock.now, node, packet, reason);
     }
 
     fn flush_queue(&mut self, node: u32, neighbour: NodeId) {
@@ -532,8 +427,7 @@ impl Network<'_> {
         if self.stages.is_some() {
             self.show_sent(node, &mut packet, next_hop);
         }
-        self.meter.sent(self.clock.now, NodeId(node), &packet);
-        self.record(node, || Event::Sent(&packet, next_hop));
+        self.accounts.sent(self.clock.now, node, &packet, next_hop);
         let Some(packet) = self.send_over_wire(node, packet, next_hop) else { return };
         if next_hop.is_broadcast() || !self.needs_arp {
             let outgoing = Outgoing { to: next_hop, body: Body::Ip(packet) };
@@ -581,7 +475,7 @@ impl Network<'_> {
     /// A packet could not be brought to its next hop: routing decides; for its own packets only if it wants
     /// to.
     fn report_failure(&mut self, node: u32, packet: Packet, next_hop: NodeId, unclaimed: DropReason) {
-        self.meter.link_failed(self.clock.now, &packet);
+        self.accounts.meter.link_failed(self.clock.now, &packet);
         if packet.is_data() || self.stations[node as usize].routing.takes_back_control() {
             self.with_routing(node, |routing, now, actions| {
                 routing.handle_link_failure(now, packet, next_hop, actions);
@@ -607,7 +501,7 @@ impl Network<'_> {
         }
         let station = &mut self.stations[node as usize];
         let relayed = matches!(&outgoing.body, Body::Ip(packet) if packet.src.0 != node);
-        self.sampler.packet_queued(station.queue.len(), relayed);
+        self.accounts.sampler.packet_queued(station.queue.len(), relayed);
         if self.channel.macs[node as usize].is_ready() && station.queue.is_empty() {
             return self.give_to_mac(node, outgoing);
         }
@@ -621,26 +515,17 @@ impl Network<'_> {
     fn drop_body(&mut self, node: u32, body: &Body, reason: DropReason) {
         match body {
             Body::Ip(packet) => self.drop_packet(node, packet, reason),
-            &Body::Arp(message) => self.drop_arp(node, message, reason),
+            &Body::Arp(message) => self.accounts.arp_dropped(self.clock.now, node, message, reason),
         }
-    }
-
-    fn drop_arp(&mut self, node: u32, message: ArpMessage, reason: DropReason) {
-        self.meter.arp_dropped(self.clock.now, reason);
-        self.record(node, || Event::ArpDropped(message, reason));
     }
 
     // MAC.
 
     fn give_to_mac(&mut self, node: u32, outgoing: Outgoing) {
-        if let Body::Ip(packet) = &outgoing.body {
+        if let Some(packet) = outgoing.body.packet() {
             let again = outgoing.to.is_broadcast() && packet.src.0 != node;
-            self.meter.packet_taken(
-                self.clock.now,
-                packet,
-                self.channel.timing.frame_bytes(packet.bytes),
-                again,
-            );
+            let frame_bytes = self.channel.timing.frame_bytes(packet.bytes);
+            self.accounts.meter.packet_taken(self.clock.now, packet, frame_bytes, again);
         }
         self.with_mac(node, |mac, now, timing, actions| {
             mac.handle_send(now, outgoing.to, outgoing.body, timing, actions);
@@ -671,16 +556,15 @@ impl Network<'_> {
         match action {
             MacAction::Transmit(frame) => self.transmit(node, frame),
             MacAction::Deliver { body, from } => self.hand_up(node, body, from),
-            MacAction::Duplicate(body) => match &*body {
-                Body::Ip(packet) => {
-                    self.audit.receive(packet);
-                    self.drop_packet(node, packet, DropReason::Duplicate);
+            MacAction::Duplicate(body) => {
+                if let Some(packet) = body.packet() {
+                    self.accounts.audit.receive(packet);
                 }
-                &Body::Arp(message) => self.drop_arp(node, message, DropReason::Duplicate),
-            },
+                self.drop_body(node, &body, DropReason::Duplicate);
+            }
             MacAction::Sent(body) => {
                 if let Body::Ip(packet) = &*body {
-                    self.audit.hand_over(packet);
+                    self.accounts.audit.hand_over(packet);
                     self.with_interceptor(node, |interceptor, now, out| {
                         interceptor.handle_taken(now, packet, out);
                     });
@@ -688,7 +572,7 @@ impl Network<'_> {
             }
             MacAction::Failed { body, to } => match Rc::unwrap_or_clone(body) {
                 Body::Ip(packet) => self.report_failure(node, packet, to, DropReason::RetryLimit),
-                Body::Arp(message) => self.drop_arp(node, message, DropReason::RetryLimit),
+                arp @ Body::Arp(_) => self.drop_body(node, &arp, DropReason::RetryLimit),
             },
             MacAction::Ready => {
                 // What routing made of a failed frame may have gone straight to the MAC meanwhile.
@@ -720,7 +604,7 @@ impl Network<'_> {
     fn hand_up(&mut self, node: u32, body: Rc<Body>, from: NodeId) {
         match &*body {
             Body::Ip(packet) => {
-                self.audit.receive(packet);
+                self.accounts.audit.receive(packet);
                 let power_w = self.hears_power.then(|| self.channel.rx_power_w(node));
                 self.put_in_line(self.link_layer_delay, Delayed::Up { node, body, from, power_w });
             }

@@ -5,52 +5,38 @@
 use std::sync::Arc;
 
 use crate::drops::DropReason;
-use crate::ifq::QueueDiscipline;
-use crate::kernel::{Slot, Span, Time};
-use crate::observe::{Event, ReservationLog, ShareLog};
+use crate::kernel::{Span, Time};
+use crate::observe::Event;
 use crate::scenario::Scenario;
-use crate::stage::{Interceptor, InterceptorAction, Stages, Throttle, ThrottleAction};
-use crate::wire::congestion::Notification;
-use crate::wire::density::{Announcement, FlowKey};
-use crate::wire::{CustomMessage, Ecn, IP_HEADER_BYTES, NodeId, Packet, Payload};
+use crate::stage::{Interceptor, InterceptorAction, Stage, Stages, ThrottleAction};
+use crate::station::Delayed;
+use crate::wire::density::Announcement;
+use crate::wire::{Ecn, NodeId, Packet, Payload};
 
-use super::delays::Delayed;
 use super::{Network, Target};
 
 impl Network<'_> {
     /// Adds what the scenario wants around routing.
     pub(super) fn add_stages(&mut self, scenario: &Scenario) {
-        let nodes = 0..self.stations.len() as u32;
-        let mut stages = Stages::default();
-        for node in nodes.clone() {
-            let made = scenario.interceptor(node);
-            stages.interceptors.extend(made.map(|made| (made, self.add_slot(Target::Interceptor(node)))));
+        let stages = scenario.stages(|stage, node| self.add_slot(Target::Stage(stage, node)));
+        let Some(stages) = stages else { return };
+        for (&slot, station) in stages.queues.iter().zip(&self.stations) {
+            self.clock.agenda.set(slot, station.queue.next_timeout());
         }
-        for node in nodes {
-            let made = scenario.throttle(node);
-            stages.throttles.extend(made.map(|made| (made, self.add_slot(Target::Throttle(node)))));
-        }
-        if scenario.params.queue.discipline == QueueDiscipline::NeighbourhoodRed {
-            let headers = IP_HEADER_BYTES + scenario.params.network.udp_header_bytes;
-            stages.notification_bytes = headers + Notification::BYTES;
-            stages.detectors = (0..self.stations.len() as u32).map(|node| self.add_detector(node)).collect();
-        }
-        if stages.is_empty() {
-            return;
-        }
-        stages.announcement_headers = scenario.announcement_headers();
-        if stages.announcement_headers.is_some() {
-            self.meter.shares = ShareLog::of_scenario(scenario);
-        }
-        self.meter.reservations = ReservationLog::of_scenario(scenario);
         self.stages = Some(Box::new(stages));
     }
 
-    /// The slot of a queue that looks at the channel.
-    fn add_detector(&mut self, node: u32) -> Slot {
-        let slot = self.add_slot(Target::Queue(node));
-        self.clock.agenda.set(slot, self.stations[node as usize].queue.next_timeout());
-        slot
+    /// The deadline of one of them has come.
+    pub(super) fn wake_stage(&mut self, stage: Stage, node: u32) {
+        match stage {
+            Stage::Interceptor => {
+                self.with_interceptor(node, |interceptor, now, out| interceptor.handle_timeout(now, out));
+            }
+            Stage::Throttle => {
+                self.with_throttle(node, |stages, now, out| stages.wake_throttle(now, node, out));
+            }
+            Stage::Queue => self.look_at_channel(node),
+        }
     }
 
     // Interceptors.
@@ -73,20 +59,24 @@ impl Network<'_> {
         call: impl FnOnce(&mut dyn Interceptor, Time, &mut Vec<InterceptorAction>),
     ) {
         let now = self.clock.now;
-        let Some((interceptor, _)) = self.interceptor(node) else { return };
+        let Some(interceptor) = self.interceptor(node) else { return };
         let mut actions = Vec::new();
         call(interceptor, now, &mut actions);
+        self.finish_interceptor(node, actions);
+    }
+
+    fn interceptor(&mut self, node: u32) -> Option<&mut dyn Interceptor> {
+        self.stages.as_mut()?.interceptor(node)
+    }
+
+    /// What follows when an interceptor has been called.
+    fn finish_interceptor(&mut self, node: u32, actions: Vec<InterceptorAction>) {
         for action in actions {
             self.carry_out_interceptor(node, action);
         }
-        if let Some((interceptor, slot)) = self.interceptor(node) {
-            let due = interceptor.next_timeout();
-            self.clock.agenda.set(slot, due);
+        if let Some(stages) = &self.stages {
+            stages.set_interceptor_deadline(&mut self.clock, node);
         }
-    }
-
-    fn interceptor(&mut self, node: u32) -> Option<(&mut dyn Interceptor, Slot)> {
-        self.stages.as_mut()?.interceptor(node)
     }
 
     /// Routing sends a packet on: it comes back unless it is kept.
@@ -120,14 +110,14 @@ impl Network<'_> {
         call: impl FnOnce(&mut dyn Interceptor, Time, Packet, &mut Vec<InterceptorAction>) -> Option<Packet>,
     ) -> Option<Packet> {
         let now = self.clock.now;
-        let copy = self.watch.is_on().then(|| packet.clone());
-        let Some((interceptor, _)) = self.interceptor(node) else { return Some(packet) };
+        let copy = self.accounts.watch.is_on().then(|| packet.clone());
+        let Some(interceptor) = self.interceptor(node) else { return Some(packet) };
         let mut actions = Vec::new();
         let passed = call(interceptor, now, packet, &mut actions);
         if let Some(packet) = copy.filter(|_| passed.is_none()) {
             self.record(node, || Event::Kept(&packet));
         }
-        self.with_interceptor(node, |_, _, out| out.append(&mut actions));
+        self.finish_interceptor(node, actions);
         passed
     }
 
@@ -143,18 +133,18 @@ impl Network<'_> {
             }
             InterceptorAction::Drop(packet, reason) => self.drop_packet(node, &packet, reason),
             InterceptorAction::Deliver(packet) => {
-                self.audit.deliver(&packet);
+                self.accounts.audit.deliver(&packet);
                 self.record(node, || Event::Delivered(&packet));
             }
             InterceptorAction::Up(mut packet, from) => {
-                self.number(&mut packet);
+                self.accounts.number(&mut packet);
                 self.come_up(node, packet, from);
             }
             InterceptorAction::Send { to, bytes, payload } => {
                 self.originate(NodeId(node), to, bytes, payload, Ecn::NotEct);
             }
             InterceptorAction::Served { flow, is_reserved, level } => {
-                self.meter.reservations.served(self.clock.now, flow, is_reserved, level);
+                self.accounts.meter.reservations.served(self.clock.now, flow, is_reserved, level);
             }
         }
     }
@@ -172,11 +162,11 @@ impl Network<'_> {
         if self.stages.as_ref().is_none_or(|stages| stages.throttles.is_empty()) {
             return Some(packet);
         }
-        let copy = self.watch.is_on().then(|| packet.clone());
+        let copy = self.accounts.watch.is_on().then(|| packet.clone());
         let mut passed = None;
         let mut is_kept = true;
-        self.with_throttle(node, |throttle, now, out| {
-            passed = throttle.handle_made(now, packet, out);
+        self.with_throttle(node, |stages, now, out| {
+            passed = stages.handle_made(now, node, packet, out);
             is_kept = passed.is_none() && out.is_empty();
         });
         if let Some(packet) = copy.filter(|_| is_kept) {
@@ -185,27 +175,18 @@ impl Network<'_> {
         passed
     }
 
-    /// Calls the node's throttle, carries out its actions, and sets its deadline.
-    pub(super) fn with_throttle(
-        &mut self,
-        node: u32,
-        call: impl FnOnce(&mut Throttle, Time, &mut Vec<ThrottleAction>),
-    ) {
-        let now = self.clock.now;
-        let Some((throttle, _)) = self.throttle(node) else { return };
+    /// Calls what stands around routing, if anything does, carries out what the node's throttle asks for, and
+    /// sets its deadline.
+    fn with_throttle(&mut self, node: u32, call: impl FnOnce(&mut Stages, Time, &mut Vec<ThrottleAction>)) {
+        let Some(stages) = &mut self.stages else { return };
         let mut actions = Vec::new();
-        call(throttle, now, &mut actions);
+        call(stages, self.clock.now, &mut actions);
         for action in actions {
             self.carry_out_throttle(node, action);
         }
-        if let Some((throttle, slot)) = self.throttle(node) {
-            let due = throttle.next_timeout();
-            self.clock.agenda.set(slot, due);
+        if let Some(stages) = &self.stages {
+            stages.set_throttle_deadline(&mut self.clock, node);
         }
-    }
-
-    fn throttle(&mut self, node: u32) -> Option<(&mut Throttle, Slot)> {
-        self.stages.as_mut()?.throttle(node)
     }
 
     fn carry_out_throttle(&mut self, node: u32, action: ThrottleAction) {
@@ -214,38 +195,44 @@ impl Network<'_> {
             ThrottleAction::Drop(packet, reason) => self.drop_packet(node, &packet, reason),
             ThrottleAction::Announce(announcement) => self.announce(node, announcement),
             ThrottleAction::Rate { flow, hops, share, rate_bps } => {
-                self.meter.shares.learned(self.clock.now, flow, rate_bps);
+                self.accounts.meter.shares.learned(self.clock.now, flow, rate_bps);
                 self.record(node, || Event::Share { flow, hops, share, rate_bps });
             }
         }
     }
 
+    /// Sends an announcement to all neighbours in a datagram of its own.
+    fn announce(&mut self, node: u32, announcement: Arc<Announcement>) {
+        self.accounts.meter.announced(self.clock.now, announcement.bytes(), true);
+        let Some(stages) = &self.stages else { return };
+        let packet = stages.announcement(self.clock.now, node, announcement);
+        self.tell_neighbours(node, packet);
+    }
+
     // Queues that look at the channel.
 
     /// The node's queue learns how the channel was used, and may tell the neighbours of congestion.
-    pub(super) fn look_at_channel(&mut self, node: u32) {
+    fn look_at_channel(&mut self, node: u32) {
         let now = self.clock.now;
         let used = self.channel.take_use(now, node);
         let queue = &mut self.stations[node as usize].queue;
         let told = queue.handle_timeout(now, used);
         let due = queue.next_timeout();
-        if let Some(stages) = &self.stages {
-            self.clock.agenda.set(stages.detectors[node as usize], due);
+        let Some(stages) = &self.stages else { return };
+        self.clock.agenda.set(stages.queues[node as usize], due);
+        if let Some(told) = told.filter(|_| !self.is_absent(node)) {
+            let packet = stages.notification(now, node, told);
+            self.tell_neighbours(node, packet);
         }
-        let Some(notification) = told.filter(|_| !self.is_absent(node)) else { return };
-        let bytes = self.stages.as_ref().map_or(0, |stages| stages.notification_bytes);
-        let payload = Payload::Custom(CustomMessage::new(Notification::NAME, notification));
-        let packet = Packet::control(now, NodeId(node), NodeId::BROADCAST, 1, bytes, payload);
-        self.tell_neighbours(node, packet);
     }
 
     /// Sends a packet that is not routing's to all neighbours.
     fn tell_neighbours(&mut self, node: u32, mut packet: Packet) {
-        self.number(&mut packet);
+        self.accounts.number(&mut packet);
         self.hold(Span::ZERO, Delayed::Down { node, packet, next_hop: NodeId::BROADCAST });
     }
 
-    // Packets that pass by, and what is announced with them.
+    // Packets that pass by.
 
     /// A packet comes up for routing: its announcement is taken off, and an interceptor may change it. It
     /// comes back unless it is kept.
@@ -256,25 +243,14 @@ impl Network<'_> {
         })
     }
 
-    fn announces(&self) -> bool {
-        self.stages.as_ref().is_some_and(|stages| stages.announcement_headers.is_some())
-    }
-
-    /// A packet goes to a neighbour, or to all: the node carries its flow; messages of the routing protocol
-    /// to all neighbours carry what the node announces.
+    /// A packet goes to a neighbour, or to all, and may carry what the node announces.
     pub(super) fn show_sent(&mut self, node: u32, packet: &mut Packet, next_hop: NodeId) {
-        if !self.announces() {
-            return;
-        }
-        if let Some(flow) = self.flow_from_source(packet) {
-            self.with_throttle(node, |throttle, now, out| throttle.handle_sent(now, flow, next_hop, out));
-        } else if next_hop.is_broadcast() && packet.announcement.is_none() && !packet.is_data() {
-            let mut announced = None;
-            self.with_throttle(node, |throttle, now, out| announced = throttle.handle_broadcast(now, out));
-            if let Some(announcement) = announced {
-                self.meter.announced(self.clock.now, announcement.bytes(), false);
-                packet.put_announcement(announcement);
-            }
+        let mut bytes = None;
+        self.with_throttle(node, |stages, now, out| {
+            bytes = stages.handle_sent(now, node, packet, next_hop, out);
+        });
+        if let Some(bytes) = bytes {
+            self.accounts.meter.announced(self.clock.now, bytes, false);
         }
     }
 
@@ -283,33 +259,7 @@ impl Network<'_> {
         if let Some(notification) = packet.notification() {
             self.stations[node as usize].queue.handle_notification(self.clock.now, notification);
         }
-        if !self.announces() {
-            return packet.bypasses_routing();
-        }
-        if let Some(announcement) = &packet.announcement {
-            self.with_throttle(node, |throttle, now, out| {
-                throttle.handle_announcement(now, from, announcement, out);
-            });
-        } else if let Some(flow) = self.flow_from_source(packet) {
-            self.with_throttle(node, |throttle, now, out| throttle.handle_received(now, flow, from, out));
-        }
+        self.with_throttle(node, |stages, now, out| stages.handle_received(now, node, packet, from, out));
         packet.bypasses_routing()
-    }
-
-    /// The flow of a packet that goes from the flow's source to its destination.
-    fn flow_from_source(&self, packet: &Packet) -> Option<FlowKey> {
-        let flow = packet.flow()?;
-        let of = &self.flows[flow.index()];
-        ((of.src, of.dst) == (packet.src, packet.dst)).then_some(FlowKey { src: of.src, dst: of.dst, flow })
-    }
-
-    /// Sends an announcement to all neighbours in a datagram of its own.
-    fn announce(&mut self, node: u32, announcement: Arc<Announcement>) {
-        self.meter.announced(self.clock.now, announcement.bytes(), true);
-        let bytes = self.stages.as_ref().and_then(|stages| stages.announcement_headers).unwrap_or_default();
-        let (src, dst) = (NodeId(node), NodeId::BROADCAST);
-        let mut packet = Packet::control(self.clock.now, src, dst, 1, bytes, Payload::Nothing);
-        packet.put_announcement(announcement);
-        self.tell_neighbours(node, packet);
     }
 }

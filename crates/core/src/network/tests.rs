@@ -1,15 +1,17 @@
 //! What ends a run, and what layers tell each other in one.
 
-use super::{Network, Options, RunError, Target, run};
+use super::{Network, Target};
 use crate::drops::DropReason;
 use crate::ifq::{Outgoing, QueueDiscipline};
 use crate::kernel::{Slot, Span, Streams, Time};
 use crate::mobility::Trajectory;
 use crate::mobility::waypoint::{self, WaypointParams};
-use crate::observe::RunResult;
+use crate::observe::{Options, RunError, RunResult};
 use crate::profile::profile;
 use crate::radio::Propagation;
 use crate::scenario::{Carrier, Flow, FlowKind, RoutingKind, Scenario};
+use crate::simulation::run;
+use crate::stage::Stage;
 use crate::traffic::WebCycle;
 use crate::wire::adp::Segment;
 use crate::wire::mac::Body;
@@ -23,7 +25,7 @@ fn a_broken_invariant_ends_the_run() {
     let ack = Segment::Ack { number: 0, count: 1, echo: network.clock.now, vector: 0 };
     let payload = Payload::Adp(FlowId(0), ack, None);
     let mut packet = Packet::control(network.clock.now, NodeId(0), NodeId(1), 64, 36, payload);
-    packet.uid = network.audit.make(Some(FlowId(0)));
+    packet.uid = network.accounts.audit.make(Some(FlowId(0)));
     network.deliver(1, &packet);
     let what = "a CBR flow gets a packet that is not its own";
     let wanted = RunError::Broken { what, node: 0, at_s: 0.0 };
@@ -231,7 +233,7 @@ fn a_frame_keeps_the_channel_busy_for_all_who_sense_it_and_its_ack_for_those_who
             sent.push(frame.airtime);
         }
         // The channel is looked at only below.
-        if !matches!(target, Target::Queue(_)) {
+        if !matches!(target, Target::Stage(Stage::Queue, _)) {
             network.fire(target);
         }
     }

@@ -3,11 +3,11 @@
 use std::rc::Rc;
 
 use crate::drops::DropReason;
+use crate::station::Delayed;
 use crate::wire::mac::Body;
 use crate::wire::{NodeId, Packet};
 
 use super::Network;
-use super::delays::Delayed;
 
 impl Network<'_> {
     /// Sends a packet over the wire to its next hop; gives it back if there is none.
@@ -31,8 +31,8 @@ impl Network<'_> {
 
     /// A packet has crossed a wire.
     pub(super) fn leave_wire(&mut self, node: u32, packet: Packet, from: NodeId) {
-        self.audit.hand_over(&packet);
-        self.audit.receive(&packet);
+        self.accounts.audit.hand_over(&packet);
+        self.accounts.audit.receive(&packet);
         self.hand_to_routing(node, Rc::new(Body::Ip(packet)), from, None);
     }
 }

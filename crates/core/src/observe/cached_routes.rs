@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::kernel::{Span, Time};
 use crate::routing::{HoldStep, Notice};
+use crate::scenario::{RoutingKind, Scenario};
 use crate::wire::dsr::{Header, Route};
 use crate::wire::tcp::Segment;
 use crate::wire::{NodeId, Packet, Payload, tsr};
@@ -98,10 +99,14 @@ pub struct HoldTotals {
 }
 
 impl CachedRoutes {
-    /// Of a run whose window begins at `warmup`, with a protocol that puts source routes into packets;
-    /// `holds` if that is TSR.
-    pub fn measured(warmup: Time, holds: bool) -> CachedRoutes {
-        let holds = holds.then(Holds::default);
+    /// The routes of a run, of which nothing is measured if its protocol puts none into packets.
+    pub fn of_scenario(scenario: &Scenario) -> CachedRoutes {
+        let holds = match scenario.routing {
+            RoutingKind::Dsr => None,
+            RoutingKind::Tsr => Some(Holds::default()),
+            _ => return CachedRoutes::default(),
+        };
+        let warmup = Time::from_secs(scenario.warmup_s);
         CachedRoutes { of: Some(Box::new(Known { warmup, holds, ..Known::default() })) }
     }
 

@@ -3,6 +3,7 @@
 use crate::drops::DropReason;
 use crate::kernel::Time;
 use crate::routing::Notice;
+use crate::scenario::Scenario;
 use crate::transport::tcp::{ReceiverCounters, SenderCounters};
 use crate::wire::mac::{Class, Frame};
 use crate::wire::tcp::Segment;
@@ -97,13 +98,13 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// A meter whose window goes from `warmup` to `end`.
-    /// `running` asks for the counts that the time series need.
-    pub fn new(warmup: Time, end: Time, flows: usize, running: bool) -> Meter {
+    /// A meter of a run of this scenario. `running` asks for the counts that the time series need.
+    pub fn new(scenario: &Scenario, running: bool) -> Meter {
+        let [warmup, end] = [scenario.warmup_s, scenario.duration_s].map(Time::from_secs);
         Meter {
             warmup,
             window_s: end.since(warmup).as_secs(),
-            flows: vec![FlowCounts::default(); flows],
+            flows: vec![FlowCounts::default(); scenario.flows.len()],
             routing_packets: 0,
             routing_bytes: 0,
             air_all: AirCounts::default(),
@@ -111,18 +112,12 @@ impl Meter {
             drops: vec![[0; PACKET_KINDS.len()]; DropReason::ALL.len()],
             running: running.then(Box::default),
             outages: Outages::new(running),
-            cached_routes: CachedRoutes::default(),
+            cached_routes: CachedRoutes::of_scenario(scenario),
             with_ends: None,
-            shares: ShareLog::default(),
-            reservations: ReservationLog::default(),
+            shares: ShareLog::of_scenario(scenario),
+            reservations: ReservationLog::of_scenario(scenario),
             end,
         }
-    }
-
-    /// Measures what becomes of routes from caches; `holds` if the protocol is TSR.
-    pub fn with_cached_routes(mut self, holds: bool) -> Meter {
-        self.cached_routes = CachedRoutes::measured(self.warmup, holds);
-        self
     }
 
     /// Counts since the start of the run, but for those of TCP; zeros if they were not asked for.

@@ -3,6 +3,7 @@
 //! Definitions with formulas and units stand in docs/metrics.md. All measures cover packets made, and events
 //! that happen, in the window from `warmup_s` to `duration_s`, unless said otherwise.
 
+mod accounts;
 mod audit;
 mod cached_routes;
 mod costs;
@@ -29,6 +30,7 @@ mod watch;
 mod watching;
 mod web;
 
+pub(crate) use accounts::Accounts;
 pub use audit::{Audit, AuditReport, Unbalanced};
 pub use cached_routes::{CachedRouteTotals, CachedRoutes, HoldTotals};
 pub use costs::{CostTotals, FlowCost, LoadTotals, MacCount};

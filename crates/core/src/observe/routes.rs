@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::statistics::ratio;
 use crate::kernel::{Span, Time};
+use crate::scenario::Scenario;
 use crate::wire::{FlowId, NodeId};
 
 /// The route that the source of a flow holds.
@@ -31,6 +32,12 @@ pub struct Routes {
 }
 
 impl Routes {
+    /// Those of a scenario's flows.
+    pub fn of_scenario(scenario: &Scenario) -> Routes {
+        let ends = scenario.flows.iter().map(|flow| (NodeId(flow.src), NodeId(flow.dst)));
+        Routes::new(scenario.movement.len(), ends, Time::from_secs(scenario.warmup_s))
+    }
+
     /// Those of flows with these sources and destinations among so many nodes, from `start` on.
     pub fn new(nodes: usize, ends: impl Iterator<Item = (NodeId, NodeId)>, start: Time) -> Routes {
         let mut routes = Routes { from_node: vec![Vec::new(); nodes], logs: Vec::new() };

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::statistics::mean;
 use crate::kernel::Time;
 use crate::scenario::{Scenario, timed};
-use crate::stage::Rates;
+use crate::stage::{Rates, ThrottleMode};
 use crate::wire::FlowId;
 
 /// A flow whose rates are compared.
@@ -57,8 +57,11 @@ pub struct ShareTotals {
 }
 
 impl ShareLog {
-    /// The log of a run in which nodes announce their flows.
+    /// The log of a run, which measures nothing where nodes do not announce their flows.
     pub fn of_scenario(scenario: &Scenario) -> ShareLog {
+        if scenario.params.throttle.mode != ThrottleMode::Density {
+            return ShareLog::default();
+        }
         let mut log = ShareLog::measured();
         for flow in &scenario.flows {
             let until_s = flow.stop_s.unwrap_or(scenario.duration_s).min(scenario.duration_s);

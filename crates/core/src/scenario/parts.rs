@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use super::{Line, RoutingMaker, Scenario};
-use crate::kernel::{Purpose, Streams};
+use crate::ifq::QueueDiscipline;
+use crate::kernel::{Purpose, Slot, Streams};
 use crate::routing::{Place, StaticRoutes};
-use crate::stage::{Asking, Insignia, InsigniaMode, Interceptor, Throttle, ThrottleMode, Wires, interceptor};
+use crate::stage::{
+    Asking, Insignia, InsigniaMode, Interceptor, Stage, Stages, Throttle, ThrottleMode, Wires, interceptor,
+};
 use crate::wire::insignia::REPORT_BYTES;
 use crate::wire::{FlowId, IP_HEADER_BYTES, NodeId};
 
@@ -18,8 +21,37 @@ impl Scenario {
         })
     }
 
+    /// What stands around routing at the nodes, with slots in the order of [`Stage`]; none if nothing does.
+    pub(crate) fn stages(&self, mut add_slot: impl FnMut(Stage, u32) -> Slot) -> Option<Stages> {
+        let params = &self.params;
+        let nodes = 0..self.movement.len() as u32;
+        let mut stages = Stages {
+            interceptors: Vec::new(),
+            throttles: Vec::new(),
+            queues: Vec::new(),
+            announced: None,
+            header_bytes: IP_HEADER_BYTES + params.network.udp_header_bytes,
+        };
+        for node in nodes.clone() {
+            let made = self.interceptor(node);
+            stages.interceptors.extend(made.map(|made| (made, add_slot(Stage::Interceptor, node))));
+        }
+        for node in nodes.clone() {
+            let made = self.throttle(node);
+            stages.throttles.extend(made.map(|made| (made, add_slot(Stage::Throttle, node))));
+        }
+        if params.queue.discipline == QueueDiscipline::NeighbourhoodRed {
+            stages.queues = nodes.map(|node| add_slot(Stage::Queue, node)).collect();
+        }
+        if params.throttle.mode == ThrottleMode::Density {
+            let flows = self.flows.iter();
+            stages.announced = Some(flows.map(|flow| (NodeId(flow.src), NodeId(flow.dst))).collect());
+        }
+        (!stages.is_empty()).then_some(stages)
+    }
+
     /// A node's interceptor; none if the scenario needs none.
-    pub(crate) fn interceptor(&self, node: u32) -> Option<Box<dyn Interceptor>> {
+    fn interceptor(&self, node: u32) -> Option<Box<dyn Interceptor>> {
         if self.params.insignia.mode == InsigniaMode::On {
             return Some(Box::new(self.insignia(NodeId(node))));
         }
@@ -45,7 +77,7 @@ impl Scenario {
     }
 
     /// A node's throttle; none if the scenario throttles nothing.
-    pub(crate) fn throttle(&self, node: u32) -> Option<Throttle> {
+    fn throttle(&self, node: u32) -> Option<Throttle> {
         let params = &self.params.throttle;
         if params.mode == ThrottleMode::Off {
             return None;
@@ -53,12 +85,5 @@ impl Scenario {
         let stream = Streams::new(self.seed, self.replication).stream(node, Purpose::Shares);
         let udp_header_bytes = self.params.network.udp_header_bytes;
         Some(Throttle::new(NodeId(node), params, udp_header_bytes, self.own_flows(node), stream))
-    }
-
-    /// Bytes of headers of packets in which nodes announce the flows that they carry; none if they do not.
-    pub(crate) fn announcement_headers(&self) -> Option<u32> {
-        let params = &self.params;
-        let announces = params.throttle.mode == ThrottleMode::Density;
-        announces.then_some(IP_HEADER_BYTES + params.network.udp_header_bytes)
     }
 }

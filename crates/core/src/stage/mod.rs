@@ -35,7 +35,7 @@ use crate::wire::insignia::Level;
 use crate::wire::tcp::Segment;
 use crate::wire::{ConnectionId, FlowId, NodeId, Packet, Payload};
 
-pub(crate) use around::Stages;
+pub(crate) use around::{Stage, Stages};
 pub use insignia::{Asking, Insignia};
 pub use params::{Adaptation, InsigniaMode, InsigniaParams, Sharing, ThrottleMode, ThrottleParams};
 pub use throttle::{OwnFlow, Rates, Throttle, ThrottleAction};

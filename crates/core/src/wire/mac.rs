@@ -24,6 +24,11 @@ pub enum Body {
 }
 
 impl Body {
+    /// The IP packet; none if it is one of ARP's.
+    pub fn packet(&self) -> Option<&Packet> {
+        if let Body::Ip(packet) = self { Some(packet) } else { None }
+    }
+
     /// Length in bytes, without the MAC header.
     pub fn bytes(&self) -> u32 {
         match self {

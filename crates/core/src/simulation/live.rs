@@ -11,7 +11,7 @@ use crate::observe::{Options, Outcome, Recorder, RunError};
 use crate::scenario::{RoutingMaker, Scenario};
 use crate::wire::NodeId;
 
-use super::Network;
+use crate::network::Network;
 
 /// See the module's head.
 pub struct Live<'r> {
@@ -61,7 +61,7 @@ impl<'r> Live<'r> {
             let Some((time, slot)) = self.network.clock.agenda.pop() else { break };
             self.network.step(time, slot)?;
         }
-        self.network.broken.take().map_or(Ok(()), Err)
+        self.network.check()
     }
 
     /// Wakes the routing protocol of `node` at `at`, or as soon after as the run has come already.
@@ -73,7 +73,7 @@ impl<'r> Live<'r> {
         let clock = &mut self.network.clock;
         clock.now = clock.now.max(at.min(clock.end));
         self.network.with_routing(node.0, |routing, now, actions| routing.handle_timeout(now, actions));
-        self.network.broken.take().map_or(Ok(()), Err)
+        self.network.check()
     }
 
     /// Ends the run at `at`, or at its end if that is earlier: closes the books and takes the measures.
