@@ -16,6 +16,7 @@ mod flow;
 mod input;
 mod link;
 mod mac;
+mod messages;
 mod params;
 mod routing;
 mod stage;
