@@ -16,6 +16,7 @@ from manetlab.parameters import unknown
 from manetlab.provenance import commit
 from manetlab.tables import stdout_console
 from validation import PARTS, REFERENCE
+from validation.check import ns2_file
 from validation.page import renewed, summary
 
 
@@ -48,9 +49,11 @@ def validate(
     for part in parts:
         if part not in PARTS:
             raise unknown("part of the validation", part, PARTS, "command line")
-    if not (reference / "aodv.jsonl").is_file():
+    if not ns2_file(reference).is_file():
         wanted, hint = "the folder validation/ns2", "name the folder with --reference"
-        raise InputError("ns-2's measurements are missing", str(reference), "no aodv.jsonl", wanted, hint)
+        raise InputError(
+            "ns-2's measurements are missing", str(reference), f"no {ns2_file(reference).name}", wanted, hint
+        )
     check_apart({"--markdown": markdown, "--page": page}, reference.iterdir())
     console = stdout_console()
     tables = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import lzma
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,12 +62,21 @@ def groups(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     return (values[start : start + size] for start in range(0, len(values), size))
 
 
-def ns2_runs(folder: Path, protocol: str = "AODV", version: str = NS_2_35) -> list[dict[str, Any]]:
-    """ns-2's measurements, one mapping a finished run; validation/ns2/README.md explains the fields."""
+def ns2_file(folder: Path, protocol: str = "AODV", version: str = NS_2_35) -> Path:
+    """The file of ns-2's measurements with a protocol: packed lines of JSON."""
     end = "" if version == NS_2_35 else f"-{version}"
-    with (folder / f"{protocol.lower()}{end}.jsonl").open(encoding="utf-8") as lines:
-        runs = [json.loads(line) for line in lines]
-    return [run for run in runs if "error" not in run]
+    return folder / f"{protocol.lower()}{end}.jsonl.xz"
+
+
+def read_runs(file: Path) -> list[dict[str, Any]]:
+    """All runs of a file of ns-2's measurements, one mapping each; validation/ns2/README.md explains them."""
+    with lzma.open(file, "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def ns2_runs(folder: Path, protocol: str = "AODV", version: str = NS_2_35) -> list[dict[str, Any]]:
+    """ns-2's measurements with a protocol, one mapping a finished run."""
+    return [run for run in read_runs(ns2_file(folder, protocol, version)) if "error" not in run]
 
 
 SENDERS = {"TCP/Reno": "reno", "TCP/Sack1": "sack", "TCP/Vegas": "vegas"}

@@ -6,6 +6,7 @@ Needs ns-2.35 (Debian's package ``ns2``). validation/ns2/README.md explains the 
 from __future__ import annotations
 
 import json
+import lzma
 import os
 import signal
 import subprocess
@@ -20,6 +21,7 @@ from typing import Any
 import click
 
 from validation import REFERENCE, networks
+from validation.check import ns2_file, read_runs
 
 MOST_CPU_S = 120
 """A run that takes more computing time than this hangs: the others take less than a tenth of it."""
@@ -140,8 +142,7 @@ def measure(folder: Path, run: dict[str, Any]) -> dict[str, Any]:
 
 def missing(folder: Path, protocol: str, group: str, variant: str, seeds: int) -> Iterator[dict[str, Any]]:
     """The runs of a group that ``folder`` lacks to have so many seeds a scenario."""
-    file = folder / f"{protocol.lower()}.jsonl"
-    known = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    known = read_runs(ns2_file(folder, protocol))
     scenarios = sorted(path.stem for path in networks.unpacked().glob("p*.mov"))
     for number, scenario in enumerate(scenarios, start=1):
         name = "-".join(filter(None, (scenario, group, protocol, variant)))
@@ -173,12 +174,13 @@ def missing(folder: Path, protocol: str, group: str, variant: str, seeds: int) -
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Runs at a time.")
 def main(protocol: str, group: str, variant: str, seeds: int, jobs: int) -> None:
     """Run ns-2.35 on the reference's mobile networks until each has so many seeds."""
-    file = REFERENCE / f"{protocol.lower()}.jsonl"
-    with ThreadPoolExecutor(jobs) as runs, file.open("a", encoding="utf-8") as lines:
+    file = ns2_file(REFERENCE, protocol)
+    with ThreadPoolExecutor(jobs) as runs:
         wanted = list(missing(REFERENCE, protocol, group, variant, seeds))
         for line in runs.map(lambda run: measure(REFERENCE, run), wanted):
-            lines.write(json.dumps(line) + "\n")
-            lines.flush()
+            # A stream of its own, which is whole whatever becomes of the next run.
+            with lzma.open(file, "at", encoding="utf-8") as lines:
+                lines.write(json.dumps(line) + "\n")
             click.echo(f"{line['id']} seed {line['seed']}: {line.get('error', line.get('cbr_delivery'))}")
 
 

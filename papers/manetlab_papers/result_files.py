@@ -18,6 +18,7 @@ import io
 import json
 import math
 import zipfile
+import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -170,7 +171,7 @@ def members(archive: Path) -> dict[str, bytes]:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as opened:
             return {name: opened.read(name) for name in opened.namelist()}
-    except (*DAMAGED, zipfile.BadZipFile) as error:
+    except (*DAMAGED, zipfile.BadZipFile, zlib.error) as error:
         raise _refused(archive, f"{type(error).__name__}: {error}".splitlines()[0]) from None
 
 
@@ -204,11 +205,14 @@ def pack(folder: Path, paper_of: Callable[[str, str], str]) -> list[Path]:
 
 
 def _archived(packed: Mapping[str, bytes]) -> bytes:
-    """An archive of files, which are compressed already; the same files make the same bytes."""
+    """An archive of files, of which the columns are compressed already and the metadata are not.
+
+    The same files make the same bytes, as far as zlib is the same.
+    """
     sink = io.BytesIO()
-    with zipfile.ZipFile(sink, "w", zipfile.ZIP_STORED) as archive:
+    with zipfile.ZipFile(sink, "w") as archive:
         for name in sorted(packed):
-            archive.writestr(zipfile.ZipInfo(name), packed[name])
+            archive.writestr(zipfile.ZipInfo(name), packed[name], zipfile.ZIP_DEFLATED, 9)
     return sink.getvalue()
 
 
@@ -284,6 +288,11 @@ def write(path: Path, kept: Kept) -> bool:
     return True
 
 
+def packed(table: pyarrow.Table) -> bytes:
+    """A table as a Parquet file, each column in the way in which it is shortest."""
+    return _bytes_of(table, "", **_encodings(table))
+
+
 def _bytes_of(table: pyarrow.Table, text: str, **encodings: Any) -> bytes:
     """A table as a Parquet file with a text as its metadata."""
     import pyarrow
@@ -293,7 +302,8 @@ def _bytes_of(table: pyarrow.Table, text: str, **encodings: Any) -> bytes:
     options = {"compression": "zstd", "compression_level": LEVEL, "write_statistics": False, **encodings}
     with parquet.ParquetWriter(sink, table.schema, store_schema=False, **options) as writer:
         writer.write_table(table, max(1, table.num_rows))
-        writer.add_key_value_metadata({META: text})
+        if text:
+            writer.add_key_value_metadata({META: text})
     content: bytes = sink.getvalue().to_pybytes()
     return content
 

@@ -26,6 +26,7 @@ from manetlab.movement_covariates import Paths, cost_in_events, covariates, path
 from manetlab.stats import adjusted_interval
 from manetlab.stats.regression import explained
 from manetlab.tables import Table
+from studies.runs import write_kept
 
 HERE = Path(__file__).parent
 STUDIES = ("adjusted", "adjusted-elsewhere")
@@ -56,7 +57,7 @@ def main(store: Path | None, subsamples: int) -> None:
     """Print the gain and the coverage of adjusted means."""
     if store is not None:
         results = Results.load(store)
-        collected(results).to_parquet(kept_of(results.campaign.name), compression="zstd", index=False)
+        write_kept(collected(results), kept_of(results.campaign.name))
     for study in STUDIES:
         print(table(study, pd.read_parquet(kept_of(study)), subsamples).to_markdown())
 

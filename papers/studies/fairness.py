@@ -21,7 +21,7 @@ from manetlab.tables import Table
 from studies import crosses
 from studies.crosses import Ask
 from studies.pages import words
-from studies.runs import with_code
+from studies.runs import with_code, write_kept
 
 HERE = Path(__file__).parent
 WORDS, PAGE = HERE / "fairness-words.md", Path("fairness.md")
@@ -66,8 +66,8 @@ def main(stores: Path | None, docs: Path, jobs: int | None) -> None:
     """Run the campaigns, and write the page."""
     if stores is not None:
         runs = pd.concat([made(study, stores, jobs) for study in (AREAS, PAIRS)])
-        runs.to_parquet(KEPT, compression="zstd", index=False)
-        stalls().to_parquet(KEPT_STALLS, compression="zstd", index=False)
+        write_kept(runs, KEPT)
+        write_kept(stalls(), KEPT_STALLS)
     write_text(docs / PAGE, page(pd.read_parquet(KEPT), pd.read_parquet(KEPT_STALLS)))
 
 

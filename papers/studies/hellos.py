@@ -20,7 +20,7 @@ from manetlab.stats import mean_interval, paired_difference, unfairness
 from manetlab.tables import Table, with_minus
 from studies.horizon import is_admissible
 from studies.pages import chart, words
-from studies.runs import with_code
+from studies.runs import with_code, write_kept
 
 HERE = Path(__file__).parent
 CAMPAIGN, WORDS, KEPT = HERE / "hellos.toml", HERE / "hellos-words.md", HERE / "kept" / "hellos.parquet"
@@ -67,7 +67,7 @@ def keep(store: Path, jobs: int | None) -> None:
         unfairness(rates, [WHOLE_BPS / len(rates)] * len(rates))
         for rates in (got[each] for each in zip(runs["point"], runs["replication"], strict=True))
     ]
-    runs[COLUMNS].to_parquet(KEPT, compression="zstd", index=False)
+    write_kept(runs[COLUMNS], KEPT)
 
 
 def page(runs: pd.DataFrame) -> str:

@@ -24,6 +24,7 @@ from manetlab.stats import effective_horizon, mean_interval, paired_difference, 
 from manetlab.tables import Table
 from studies import PAGES_OPTION
 from studies.pages import words
+from studies.runs import write_kept
 
 HERE = Path(__file__).parent
 WORDS = HERE / "horizon-words.md"
@@ -110,9 +111,9 @@ def keep(store: Path, replications: int, jobs: int | None) -> None:
         made.append(_rows(campaign(whole_bps, replications).run(**how), part, whole_bps))
     made.append(_rows(start_campaign(whole_bps).run(**how), "start", whole_bps))
     KEPT.parent.mkdir(exist_ok=True)
-    pd.concat(made)[COLUMNS].to_parquet(KEPT, compression="zstd", index=False)
+    write_kept(pd.concat(made)[COLUMNS], KEPT)
     beside = _beside_rows(beside_campaign(MORE_RUNS).run(**how))
-    beside[BESIDE_COLUMNS].to_parquet(BESIDE, compression="zstd", index=False)
+    write_kept(beside[BESIDE_COLUMNS], BESIDE)
 
 
 def areas(flows: int, forwarders: int, height_m: float = LOW_M) -> dict[str, Any]:

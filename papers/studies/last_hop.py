@@ -18,6 +18,7 @@ from manetlab.tables import Table
 from studies import crosses
 from studies.crosses import Ask
 from studies.pages import words
+from studies.runs import write_kept
 
 HERE = Path(__file__).parent
 WORDS, KEPT, PAGE = HERE / "last-hop-words.md", HERE / "kept" / "last-hop.parquet", Path("last-hop.md")
@@ -90,7 +91,7 @@ def main(stores: Path | None, docs: Path, jobs: int | None) -> None:
     """Run the campaigns, and write the page."""
     if stores is not None:
         runs = pd.concat([crosses.made(*study, MEASURES, stores, jobs) for study in STUDIES])
-        runs.to_parquet(KEPT, compression="zstd", index=False)
+        write_kept(runs, KEPT)
     write_text(docs / PAGE, page(pd.read_parquet(KEPT)))
 
 

@@ -16,6 +16,7 @@ from manetlab.files import write_text
 from studies import crosses
 from studies.crosses import Ask
 from studies.pages import words
+from studies.runs import write_kept
 
 HERE = Path(__file__).parent
 WORDS, KEPT, PAGE = (
@@ -64,7 +65,7 @@ def main(stores: Path | None, docs: Path, jobs: int | None) -> None:
     """Run the campaigns, and write the page."""
     if stores is not None:
         runs = pd.concat([crosses.made(*study, MEASURES, stores, jobs) for study in STUDIES.values()])
-        runs.to_parquet(KEPT, compression="zstd", index=False)
+        write_kept(runs, KEPT)
     write_text(docs / PAGE, page(pd.read_parquet(KEPT)))
 
 

@@ -22,7 +22,7 @@ from manetlab.stats import compare_with_best, mean_interval
 from manetlab.tables import Table
 from manetlab.topology import report
 from studies.pages import words
-from studies.runs import with_code
+from studies.runs import with_code, write_kept
 
 HERE = Path(__file__).parent
 CAMPAIGN, WORDS = HERE / "movement.toml", HERE / "movement-words.md"
@@ -63,7 +63,7 @@ def main(store: Path | None, docs: Path, jobs: int | None) -> None:
     if store is not None:
         pd.DataFrame(links()).to_csv(LINKS, index=False, float_format="%.6g")
         results = Campaign.load(CAMPAIGN).run(store, jobs=jobs)
-        with_code(results)[COLUMNS].to_parquet(KEPT, compression="zstd", index=False)
+        write_kept(with_code(results)[COLUMNS], KEPT)
         losses(results).to_csv(LOSSES, index=False)
     write_text(docs / PAGE, page(pd.read_parquet(KEPT), pd.read_csv(LINKS), pd.read_csv(LOSSES)))
 

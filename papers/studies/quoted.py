@@ -16,6 +16,7 @@ from manetlab.files import write_text
 from studies import crosses
 from studies.crosses import Ask
 from studies.pages import words
+from studies.runs import write_kept
 
 HERE = Path(__file__).parent
 WORDS, KEPT, PAGE = HERE / "quoted-words.md", HERE / "kept" / "quoted.parquet", Path("quoted.md")
@@ -74,7 +75,7 @@ def main(stores: Path | None, study: str | None, docs: Path, jobs: int | None) -
             else kept[kept["study"] == each[0]]
             for each in STUDIES
         ]
-        pd.concat(runs).to_parquet(KEPT, compression="zstd", index=False)
+        write_kept(pd.concat(runs), KEPT)
     write_text(docs / PAGE, page(pd.read_parquet(KEPT)))
 
 

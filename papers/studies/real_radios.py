@@ -24,7 +24,7 @@ from manetlab.running import run
 from manetlab.stats import mean_interval, paired_difference
 from manetlab.tables import Table, with_minus
 from studies.pages import chart, words
-from studies.runs import with_code
+from studies.runs import with_code, write_kept
 
 HERE = Path(__file__).parent
 CAMPAIGN, WORDS = HERE / "real-radios.toml", HERE / "real-radios-words.md"
@@ -63,7 +63,7 @@ def keep(store: Path, jobs: int | None) -> None:
     results = campaign.run(store, jobs=jobs)
     runs = with_code(results)
     KEPT.parent.mkdir(exist_ok=True)
-    runs[COLUMNS].to_parquet(KEPT, compression="zstd", index=False)
+    write_kept(runs[COLUMNS], KEPT)
     pd.DataFrame(looks(campaign)).to_csv(LOOKS, index=False, float_format="%.6g")
 
 

@@ -21,7 +21,7 @@ from studies.drawing import svg
 from studies.outage import Outage, outage
 from studies.pages import words
 from studies.ranking import PLAIN, Standing, can_be_best, standings
-from studies.runs import with_code
+from studies.runs import with_code, write_kept
 
 HERE = Path(__file__).parent
 CAMPAIGN, WORDS, KEPT = HERE / "remedies.toml", HERE / "remedies-words.md", HERE / "kept" / "remedies.parquet"
@@ -43,7 +43,7 @@ def main(store: Path | None, fresh: bool, pages: Path, jobs: int | None) -> None
     if store is not None:
         runs = completed(runs, store, jobs)
         KEPT.parent.mkdir(exist_ok=True)
-        runs.to_parquet(KEPT, compression="zstd", index=False)
+        write_kept(runs, KEPT)
     if runs is None:
         raise click.UsageError("nothing is kept: run the campaign with --store FILE")
     shown = outages()

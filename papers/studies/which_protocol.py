@@ -26,7 +26,7 @@ from manetlab.running import run
 from manetlab.stats import WithBest, compare_with_best, mean_interval
 from manetlab.tables import Table
 from studies.pages import chart, words
-from studies.runs import with_code
+from studies.runs import with_code, write_kept
 from studies.streets_and_flights import Flights, Streets, write
 
 HERE = Path(__file__).parent
@@ -112,7 +112,7 @@ def keep(store: Path, jobs: int | None) -> None:
     results = made.run(store, jobs=jobs)
     runs = with_code(results)
     KEPT.parent.mkdir(exist_ok=True)
-    _joined(whole, kept, runs[COLUMNS]).to_parquet(KEPT, compression="zstd", index=False)
+    write_kept(_joined(whole, kept, runs[COLUMNS]), KEPT)
     looked = pd.read_csv(LOOKS) if LOOKS.exists() else None
     new = pd.DataFrame(looks(made))
     _joined(whole, looked, new).to_csv(LOOKS, index=False, float_format="%.6g")
