@@ -72,7 +72,7 @@ PAGES := out/pages
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: rust mutants viewer-tests engine aarch64 sumo build test rust-tests wasm lint fmt demo bench validate reproduce reproduce-quick papers-pages golden docs viewer lock man site wheel wheels slurm audit fuzz torture harness clean
+.PHONY: rust mutants viewer-tests engine aarch64 sumo build test rust-tests wasm lint fmt demo release bench validate reproduce reproduce-quick papers-pages golden docs viewer lock man site wheel wheels slurm audit fuzz torture harness clean
 
 build: $(BUILT)
 
@@ -174,10 +174,17 @@ papers-pages: build
 	$(BIN)/python -m studies.fairness
 	$(BIN)/python -m studies.loss_causes
 
-bench: build
+# What benches measure is a release, beside the build of developers: PYTHONPATH=out/release/site for single ones.
+release: build
+	@rm -rf out/release
+	packaging/engine.sh
+	packaging/wheel.sh out/release --release
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target out/release/site out/release/*.whl
+
+bench: release
 	benches/install_simulators.sh
 	cargo build --release --locked --quiet -p manetlab-formats --example engine
-	$(BIN)/python -m benches
+	PYTHONPATH=out/release/site $(BIN)/python -m benches
 
 golden: build
 	$(BIN)/python -m tests.golden

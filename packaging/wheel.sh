@@ -22,4 +22,19 @@ cp docs/*.md "$pages"
 cp docs/models/*.md "$pages/models"
 # The licences of what is linked, and of what reports embed.
 .venv/bin/python packaging/third_party.py "$pages/third-party.txt"
-PATH="$PWD/.venv/bin:$PATH" maturin build --quiet --locked --out "$folder" "$@"
+PATH="$PWD/.venv/bin:$PATH"
+maturin build --quiet --locked --out "$folder" "$@"
+# A release for x86-64 has its core twice (manetlab.processor): all is compiled once more, and only the core taken.
+if [[ " $* " == *" --release "* && " $* " != *" --target aarch64"* && $(uname -m) == x86_64 ]]; then
+    options=()
+    for option in "$@"; do
+        [ "$option" = --sdist ] || options+=("$option")
+    done
+    # Only with a target do build scripts and macros, which run here, stay as they are.
+    [[ " $* " == *" --target "* ]] || options+=(--target x86_64-unknown-linux-gnu)
+    second=out/second-core
+    rm -rf "$second"
+    CARGO_TARGET_DIR=target/x86-64-v3 CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUSTFLAGS="-C target-cpu=x86-64-v3" \
+        maturin build --quiet --locked --out "$second" "${options[@]}"
+    .venv/bin/python packaging/second_core.py "$folder"/*x86_64.whl "$second"/*.whl
+fi

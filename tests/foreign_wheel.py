@@ -1,6 +1,6 @@
 """Wheels for older systems and other processors (``make wheels``): ``python -m tests.foreign_wheel WHEEL…``.
 
-A wheel may need no newer symbol of glibc than its name says. All goldens are run with what it contains, by
+A wheel may need no newer symbol of glibc than its name says. All goldens are run with each core in it, by
 this Python, or for aarch64 by Debian's, which is emulated (qemu-user-static). It ends with 1 if a result hash
 differs.
 """
@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 from zipfile import ZipFile
 
+from manetlab import processor
 from tests.golden import SCENARIOS, expected_file
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -26,7 +27,8 @@ PACKAGES = (
 """Debian's packages of which the emulated Python is made."""
 RUN = """
 import sys
-from manetlab import Scenario, run
+from manetlab import Scenario, _core, run
+print(_core.__file__)
 for name in sys.argv[1:]:
     print(run(Scenario.load(name)).provenance["result_hash"])
 """
@@ -70,22 +72,42 @@ def emulated_python() -> list[str]:
 
 
 def checked(wheel: Path) -> bool:
-    """Whether a wheel asks of glibc what its name promises, and all goldens have their hashes; says both."""
+    """Whether a wheel's cores ask of glibc what its name promises, and give goldens their hashes; says it."""
     is_foreign = wheel.stem.endswith("aarch64")
     with tempfile.TemporaryDirectory() as folder, ZipFile(wheel) as archive:
         archive.extractall(folder)
-        [library] = Path(folder, "manetlab").glob("_core*.so")
-        wanted, promised = glibc_wanted(library.read_bytes()), glibc_promised(wheel.name)
-        path = [folder, str(TOOLS / "site")] if is_foreign else [folder]
-        command = [*(emulated_python() if is_foreign else [sys.executable]), "-c", RUN, *map(str, SCENARIOS)]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
-        done = subprocess.run(
-            command, check=True, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True
-        )
+        package = Path(folder, "manetlab")
+        cores = [path.parent for path in sorted(package.rglob("_core*.so"))]
+        complete = len(cores) == (1 if is_foreign else 2)
+        verdicts = [is_as_promised(wheel, core, is_foreign) for core in cores]
+        return complete and all(verdicts)
+
+
+def is_as_promised(wheel: Path, core: Path, is_foreign: bool) -> bool:
+    """The same of one core, in its folder."""
+    is_second = core.name == processor.FOLDER
+    package = core.parent if is_second else core
+    [library] = core.glob("_core*.so")
+    wanted, promised = glibc_wanted(library.read_bytes()), glibc_promised(wheel.name)
+    path = [str(package.parent), *([str(TOOLS / "site")] if is_foreign else [])]
+    command = [*(emulated_python() if is_foreign else [sys.executable]), "-c", RUN, *map(str, SCENARIOS)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
+    environment.pop(processor.VARIABLE, None)
+    if not is_second:
+        environment[processor.VARIABLE] = "any"
+    done = subprocess.run(
+        command, check=True, cwd=package.parent, env=environment, stdout=subprocess.PIPE, text=True
+    )
+    used, *found = done.stdout.split()
+    if used != str(library):
+        print(f"{wheel.name}: {used} was loaded, not {library}")
+        return False
     expected = [json.loads(expected_file(each).read_text())["result_hash"] for each in SCENARIOS]
-    found = done.stdout.split()
     same = sum(a == b for a, b in zip(found, expected, strict=True))
-    print(f"{wheel.name}: glibc {wanted[0]}.{wanted[1]}, {same} of {len(expected)} goldens have their hashes")
+    print(
+        f"{wheel.name}, {library.relative_to(package.parent)}: glibc {wanted[0]}.{wanted[1]}, "
+        f"{same} of {len(expected)} goldens have their hashes"
+    )
     return wanted <= promised and same == len(expected)
 
 

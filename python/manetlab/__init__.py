@@ -18,7 +18,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from manetlab import processor
+
 __version__ = "0.1.0"
+
+__path__[:0] = processor.folders(__path__[0])
 
 if TYPE_CHECKING:
     from manetlab._core import Packet
