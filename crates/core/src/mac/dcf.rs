@@ -94,26 +94,27 @@ struct Backoff {
     committed: bool,
 }
 
-/// See the module's head.
+/// See the module's head. In this order, so that arrivals touch the first lines of the cache only.
+#[repr(C)]
 pub struct Dcf {
-    node: NodeId,
-    stream: Stream,
     medium: Medium,
+    backoff: Option<Backoff>,
     state: State,
-    response: Option<Response>,
     /// When a response or the data frame after a CTS is due; also the unfrozen wait of `defer`.
     defer: Time,
+    stream: Stream,
+    cw: u32,
+    sequence: u16,
+    /// The layer above waits to be told that the next frame may come.
+    owes_ready: bool,
     /// Apart, because it is large and not needed while others transmit.
     current: Box<Option<Current>>,
     /// Apart for the same reason.
     rates: Box<LinkRates>,
-    /// The layer above waits to be told that the next frame may come.
-    owes_ready: bool,
-    backoff: Option<Backoff>,
-    cw: u32,
+    node: NodeId,
     short_retries: u32,
     long_retries: u32,
-    sequence: u16,
+    response: Option<Response>,
     /// Contends in place of the DCF, which then has nothing to send: what is heard of the medium is the same,
     /// and `defer` is when this wants to be woken.
     instead: Option<Box<NonPersistent>>,
@@ -126,20 +127,20 @@ impl Dcf {
     pub fn new(node: NodeId, timing: &Timing, stream: Stream) -> Dcf {
         Dcf {
             instead: NonPersistent::new(node, timing, &stream),
-            node,
-            stream,
             medium: Medium::default(),
+            backoff: None,
             state: State::Idle,
-            response: None,
             defer: Time::NEVER,
+            stream,
+            cw: timing.params().cw_min,
+            sequence: 0,
+            owes_ready: false,
             current: Box::new(None),
             rates: Box::new(LinkRates::new(timing)),
-            owes_ready: false,
-            backoff: None,
-            cw: timing.params().cw_min,
+            node,
             short_retries: 0,
             long_retries: 0,
-            sequence: 0,
+            response: None,
             last_sequences: Vec::new(),
         }
     }

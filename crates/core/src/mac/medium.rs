@@ -47,8 +47,14 @@ impl Signal {
         } else if self.followed_within == Span::ZERO {
             self.end + self.reserves
         } else {
-            self.claim().until
+            self.claimed_until()
         }
+    }
+
+    /// The same of a frame to another station that another frame must follow in time.
+    #[inline(always)]
+    fn claimed_until(&self) -> Time {
+        self.end + self.reserves.min(self.followed_within)
     }
 
     /// What it reserves if another frame follows in time.
@@ -57,8 +63,8 @@ impl Signal {
         if self.followed_within == Span::ZERO || self.wanted {
             return Claim::NONE;
         }
-        let full = self.end + self.reserves;
-        Claim { until: full.min(self.end + self.followed_within), full }
+        let over_at = Time(self.claimed_until().0.saturating_add(1));
+        Claim { over_at, full: self.end + self.reserves }
     }
 }
 
@@ -66,17 +72,14 @@ impl Signal {
 /// and in full once one has (§9.2.5.4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Claim {
-    until: Time,
+    /// From when on an arrival need not be asked whether it confirms the claim: right after those announced
+    /// must have begun.
+    over_at: Time,
     full: Time,
 }
 
 impl Claim {
-    const NONE: Claim = Claim { until: Time::ZERO, full: Time::ZERO };
-
-    /// From when on an arrival need not be asked whether it confirms the claim.
-    fn over_at(self) -> Time {
-        if self == Claim::NONE { Time::ZERO } else { Time(self.until.0.saturating_add(1)) }
-    }
+    const NONE: Claim = Claim { over_at: Time::ZERO, full: Time::ZERO };
 }
 
 /// A frame at the receiver. In this order, so that what is the same in nearly all cases is written at once.
@@ -277,7 +280,8 @@ impl ShortWay {
     }
 }
 
-/// See the module's head. What the short way reads and writes stands first and fills one line of the cache.
+/// See the module's head. What the short way reads and writes stands first and fills one line of the cache;
+/// what other arrivals need fills a second one.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(super) struct Medium {
@@ -298,12 +302,18 @@ pub(super) struct Medium {
     /// That of an RTS that is being received, or was received last. While it is open no arrival goes the
     /// short way.
     claim: Claim,
-    /// [`Claim::over_at`].
-    claim_over_at: Time,
-    /// Is it that of the frame at the receiver?
+    /// Apart, because few arrivals need it.
+    seldom: Box<Seldom>,
+    /// Frames that the station would have had to act on and that others destroyed. No run is long enough for
+    /// more of them.
+    collided: u32,
+    /// Is the claim that of the frame at the receiver?
     receives_claim: bool,
-    /// Frames that the station would have had to act on and that others destroyed.
-    collided: u64,
+}
+
+/// What the receiver keeps of other frames beside that which it receives.
+#[derive(Default, Debug)]
+struct Seldom {
     /// Frames that overlap the one being received, or that the receiver has not locked on (not kept for the
     /// `pairwise` rule).
     others: Vec<(f64, Time)>,
@@ -362,13 +372,9 @@ impl Default for Medium {
             energy_until: Time::ZERO,
             on_air_until: Time::ZERO,
             claim: Claim::NONE,
-            claim_over_at: Time::ZERO,
-            receives_claim: false,
+            seldom: Box::default(),
             collided: 0,
-            others: Vec::new(),
-            unlocked_until: Time::ZERO,
-            judged: None,
-            announced: (0, 0.0),
+            receives_claim: false,
         }
     }
 }
@@ -456,7 +462,7 @@ impl Medium {
             self.nav.before = self.nav.after;
             self.eifs_until.before = self.eifs_until.after;
             self.energy_until = self.energy_until.max(self.reception.end);
-            self.free_from = self.on_air_until.max(self.claim_over_at);
+            self.free_from = self.on_air_until.max(self.claim.over_at);
         }
     }
 
@@ -480,32 +486,28 @@ impl Medium {
             (nav, end + timing.eifs.saturating_sub(timing.difs))
         };
         if self.receives_claim && (!self.reception.intact() || self.on_air_until > end) {
-            self.set_claim(Claim::NONE);
+            self.claim = Claim::NONE;
         }
-        let occupied = end.max(self.on_air_until).max(self.claim_over_at);
+        let occupied = end.max(self.on_air_until).max(self.claim.over_at);
         self.free_from = if self.awaits() { Time::NEVER } else { occupied };
-    }
-
-    fn set_claim(&mut self, claim: Claim) {
-        (self.claim, self.claim_over_at) = (claim, claim.over_at());
     }
 
     /// A frame begins at a free receiver, after an RTS to another station: the RTS keeps what it reserves if
     /// the frame is in time, and if the station notices it.
     #[cold]
     fn settle_claim(&mut self, now: Time, is_noticed: bool) {
-        if now > self.claim.until {
-            self.set_claim(Claim::NONE);
+        if now >= self.claim.over_at {
+            self.claim = Claim::NONE;
         } else if is_noticed {
             self.nav.before = self.nav.before.max(self.claim.full);
             self.nav.after = self.nav.after.max(self.claim.full);
-            self.set_claim(Claim::NONE);
+            self.claim = Claim::NONE;
         }
     }
 
     /// The frame that arrives next has so many bytes and this draw ([`Noise::draw`]).
     pub(super) fn announce(&mut self, bytes: u32, draw: f64) {
-        self.announced = (bytes, libm::log(draw));
+        self.seldom.announced = (bytes, libm::log(draw));
     }
 
     /// The first bit of a frame arrives. Call after [`Medium::settle_handled`].
@@ -531,16 +533,16 @@ impl Medium {
             if rules.locks && !signal.receivable {
                 return self.add_unlocked(now, &arriving, rules);
             }
-            self.others.retain(|other| other.1 > now);
+            self.seldom.others.retain(|other| other.1 > now);
             arriving.collided = !self.lock(now, signal, &arriving, rules);
-            self.collided += u64::from(signal.wanted && arriving.collided && !arriving.deaf);
+            self.collided += u32::from(signal.wanted && arriving.collided && !arriving.deaf);
         }
-        if self.claim_over_at != Time::ZERO {
+        if self.claim.over_at != Time::ZERO {
             self.settle_claim(now, arriving.reported && !arriving.deaf);
         }
         self.receives_claim = signal.followed_within != Span::ZERO;
         if self.receives_claim {
-            self.set_claim(signal.claim());
+            self.claim = signal.claim();
         }
         self.reception = arriving;
         self.forecast(signal.reserved_until(), timing);
@@ -602,38 +604,38 @@ impl Medium {
     /// A frame begins at a free receiver, among others that have begun before: does it survive them?
     #[inline(never)]
     fn lock(&mut self, now: Time, signal: &Signal, arriving: &Reception, rules: &ReceiverRules) -> bool {
-        let Some(noise) = &rules.noise else { return rules.survives(arriving, &self.others) };
-        let (bytes, ln_draw) = self.announced;
+        let Some(noise) = &rules.noise else { return rules.survives(arriving, &self.seldom.others) };
+        let (bytes, ln_draw) = self.seldom.announced;
         let (rate, power_w) = (signal.rate.index(), rules.power_w(arriving));
         let frame = Judged { rate, bytes, power_w, start: now, end: signal.end };
         let trial = Trial { frame, ln_draw, ln_right: 0.0, until: now };
-        let survives = trial.survives(noise, &self.others);
-        self.judged = Some(Box::new(trial));
+        let survives = trial.survives(noise, &self.seldom.others);
+        self.seldom.judged = Some(Box::new(trial));
         survives
     }
 
     /// A signal arrives that the receiver cannot lock on: it is energy, and nothing more.
     #[inline(never)]
     fn add_unlocked(&mut self, now: Time, arriving: &Reception, rules: &ReceiverRules) {
-        self.others.retain(|other| other.1 > now);
-        self.others.push((rules.power_w(arriving), arriving.end));
+        self.seldom.others.retain(|other| other.1 > now);
+        self.seldom.others.push((rules.power_w(arriving), arriving.end));
         self.energy_until = self.energy_until.max(arriving.end);
-        self.unlocked_until = self.unlocked_until.max(arriving.end);
-        self.free_from = self.free_from.max(self.unlocked_until);
+        self.seldom.unlocked_until = self.seldom.unlocked_until.max(arriving.end);
+        self.free_from = self.free_from.max(self.seldom.unlocked_until);
     }
 
     /// Does the frame at the receiver survive one more?
     #[inline(never)]
     fn survives_another(&mut self, now: Time, arriving: &Reception, rules: &ReceiverRules) -> bool {
-        let Some((noise, trial)) = rules.noise.as_ref().zip(self.judged.as_mut()) else {
-            self.others.retain(|other| other.1 > now);
-            self.others.push((rules.power_w(arriving), arriving.end));
-            return rules.survives(&self.reception, &self.others);
+        let Some((noise, trial)) = rules.noise.as_ref().zip(self.seldom.judged.as_mut()) else {
+            self.seldom.others.retain(|other| other.1 > now);
+            self.seldom.others.push((rules.power_w(arriving), arriving.end));
+            return rules.survives(&self.reception, &self.seldom.others);
         };
-        trial.settle(now, noise, &self.others);
-        self.others.retain(|other| other.1 > now);
-        self.others.push((rules.power_w(arriving), arriving.end));
-        trial.survives(noise, &self.others)
+        trial.settle(now, noise, &self.seldom.others);
+        self.seldom.others.retain(|other| other.1 > now);
+        self.seldom.others.push((rules.power_w(arriving), arriving.end));
+        trial.survives(noise, &self.seldom.others)
     }
 
     /// A frame arrives while another occupies the receiver.
@@ -647,15 +649,15 @@ impl Medium {
         let current = &mut self.reception;
         if !survives && rules.locks {
             // The receiver stays with the frame that it has locked on.
-            self.collided += u64::from(arriving.wanted && !arriving.deaf);
-            self.collided += u64::from(current.wanted && !current.collided && !current.deaf);
+            self.collided += u32::from(arriving.wanted && !arriving.deaf);
+            self.collided += u32::from(current.wanted && !current.collided && !current.deaf);
             current.collided = true;
             self.energy_until = self.energy_until.max(arriving.end);
-            self.unlocked_until = self.unlocked_until.max(arriving.end);
+            self.seldom.unlocked_until = self.seldom.unlocked_until.max(arriving.end);
         } else if !survives {
             // A frame that comes while the station transmits is lost to that, not to others.
-            self.collided += u64::from(arriving.wanted && !arriving.deaf);
-            self.collided += u64::from(current.wanted && !current.collided && !current.deaf);
+            self.collided += u32::from(arriving.wanted && !arriving.deaf);
+            self.collided += u32::from(current.wanted && !current.collided && !current.deaf);
             // Of frames that destroy each other the one that lasts longest keeps the receiver busy.
             let longest = if arriving.end > current.end { arriving } else { *current };
             *current = Reception { collided: true, deaf: current.deaf && arriving.deaf, ..longest };
@@ -674,7 +676,7 @@ impl Medium {
             self.reception.deaf = true;
             self.forecast(self.nav.after, timing);
         } else {
-            self.free_from = until.max(self.claim_over_at);
+            self.free_from = until.max(self.claim.over_at);
         }
     }
 
@@ -691,7 +693,7 @@ impl Medium {
 
     /// Is the medium idle now, by physical and virtual carrier sense (§9.2.1)? Call after `settle`.
     pub(super) fn is_idle(&self, now: Time) -> bool {
-        !self.reception.present && self.nav.after <= now && self.unlocked_until <= now
+        !self.reception.present && self.nav.after <= now && self.seldom.unlocked_until <= now
     }
 
     /// Do frames that the station has overheard reserve the medium?
@@ -702,6 +704,6 @@ impl Medium {
     /// Frames that the station would have had to act on ([`Signal::wanted`]) and that others destroyed so
     /// far.
     pub(super) fn collisions(&self) -> u64 {
-        self.collided
+        self.collided.into()
     }
 }
