@@ -440,7 +440,11 @@ def _said(results: Results) -> Said:
     columns = (runs.points, runs.replications, runs.keys, runs.result_hashes, runs.codes, runs.cpu_times_s)
     totals = [{name: column[at] for name, column in runs.totals.items()} for at in range(len(runs))]
     # Not their place, which is another where rows are hidden.
-    texts = [(each.flows, each.drops) for block in runs.blocks() for each in block]
+    each_run = [slice(at, at + 1) for at in range(len(runs))]
+    texts = [
+        [repr(runs.rows_of(name, at)) for name in ("flows", "drops", "ends")] + [repr(runs.delays_of(at))]
+        for at in each_run
+    ]
     listed = list(zip(*columns, totals, texts, strict=True))
     parts = [results.campaign.to_dict()], listed, raw.series, sessions
     return tuple([repr(each) for each in part] for part in parts)

@@ -74,11 +74,11 @@ def results(
         for replication in range(campaign.replications)
         if (point.number, replication) not in missing
     ]
-    runs = Runs(places)
+    runs = Runs(*map(list, zip(*places, strict=True))) if places else Runs([], [])
     for at, (point, replication) in enumerate(places):
         totals = measure(campaign.points[point].levels, replication)
         made_by, scenario_hash = code[replication % len(code)], _hash(campaign, point, replication)
-        runs.put(at, _run(point, replication, totals, made_by, scenario_hash, drops))
+        runs.put([at], [_run(point, replication, totals, made_by, scenario_hash, drops)])
     raw: Any = SimpleNamespace(runs=runs, failures=list(failed), series=[], sessions=[])
     if series is not None:
         raw.series = [("key", "totals", "file", "digest")]

@@ -27,6 +27,7 @@ from manetlab.stats import (
     t_quantile,
     unfairness,
 )
+from manetlab.stats.fairness import jain_of_each
 
 EXPERIMENTS = 2_000
 VALUES = st.lists(st.floats(-1e6, 1e6).map(lambda x: round(x, 3)), min_size=3, max_size=12)
@@ -289,6 +290,14 @@ def test_fairness_of_extremes() -> None:
     assert jain([0.0, 0.0, 9.0]) == pytest.approx(1 / 3)
     assert jain([5e-320, 5e-320]) == 1.0
     assert math.isnan(jain([0.0, 0.0]))
+
+
+def test_jain_of_each_group_is_that_of_the_group() -> None:
+    groups = [[3.0, 1.0], [0.5], [0.0, 0.0], [1.0, 2.0, 3.5]]
+    found = jain_of_each([value for group in groups for value in group], [len(group) for group in groups])
+    assert repr(found) == repr([jain(group) for group in groups])
+    with pytest.raises(InputError, match="0 or more"):
+        jain_of_each([1.0, -1.0], [2])
     assert math.isnan(max_min([0.0, 0.0]))
     assert max_min([4.0, 1.0, 2.0]) == 0.25
     assert unfairness([3.0, 0.0], [3.0, 4.0]) == pytest.approx(0.8)

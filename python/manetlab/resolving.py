@@ -116,7 +116,7 @@ def _kept(known: dict[str, Any], key: str, value: Any) -> None:
 
 
 def _known_params(scenario: Scenario) -> tuple[Params, str]:
-    """The parameters, also as canonical JSON: replications of a point have the same."""
+    """The parameters, also as canonical JSON: replications of a point have the same, which nobody changes."""
     deciding = [scenario.profile, scenario.routing, scenario.radio, scenario.radios]
     deciding.append({name: scenario.section(name) for name in parameters.own_sections()})
     try:
@@ -128,7 +128,7 @@ def _known_params(scenario: Scenario) -> tuple[Params, str]:
         params = _params(scenario)
         known = params, canonical(params)
         _kept(_PARAMS, key, known)
-    return _copied(known[0]), known[1]
+    return known
 
 
 def _copied(params: Params) -> Params:
@@ -540,9 +540,12 @@ class Resolved:
         return hashlib.sha256(_joined({**self._core_parts, **beside}).encode()).hexdigest()
 
 
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
 def canonical(value: object) -> str:
     """A value as JSON in the one form that is hashed."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return _CANONICAL.encode(value)
 
 
 def _joined(parts: Mapping[str, str]) -> str:

@@ -14,6 +14,8 @@ mod outputs;
 mod recording;
 mod routing;
 mod running;
+mod scenario_text;
+mod stored_runs;
 mod topology;
 mod tracks;
 mod traffic;
@@ -185,6 +187,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<routing::Packet>()?;
     module.add_class::<routing::Random>()?;
     module.add_class::<recording::Recording>()?;
+    module.add_class::<stored_runs::StoredRuns>()?;
     #[cfg(target_os = "linux")]
     {
         module.add_function(wrap_pyfunction!(emulation::enter_emulation, module)?)?;
@@ -223,6 +226,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(running::radio_links, module)?)?;
     module.add_function(wrap_pyfunction!(running::run, module)?)?;
     module.add_function(wrap_pyfunction!(interrupts::stop, module)?)?;
+    module.add_function(wrap_pyfunction!(stored_runs::first_unsound, module)?)?;
+    module.add_function(wrap_pyfunction!(stored_runs::csv_rows, module)?)?;
+    module.add_function(wrap_pyfunction!(stored_runs::digest_of, module)?)?;
     module.add_function(wrap_pyfunction!(topology::topology, module)?)?;
     module.add_function(wrap_pyfunction!(topology::linked_pairs, module)?)?;
     module.add_function(wrap_pyfunction!(topology::shortest_hops, module)?)?;

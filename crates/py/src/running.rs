@@ -22,6 +22,7 @@ use crate::out_file::Control;
 use crate::outputs::{NotWritten, Ns2Trace, Outputs, Pcap};
 use crate::recording::{Output, RecordTo};
 use crate::routing::{Fault, Maker};
+use crate::scenario_text;
 
 thread_local! {
     /// Is this thread within a run?
@@ -39,7 +40,7 @@ pub(crate) fn hold_back_panic_messages() {
 }
 
 pub(crate) fn parse(scenario_json: &str, movement: &Movement, place: &str) -> PyResult<Scenario> {
-    manetlab_resolver::checked(serde_json::from_str(scenario_json), movement.trajectories(), place)
+    manetlab_resolver::checked(scenario_text::read(scenario_json), movement.trajectories(), place)
         .map_err(of_told)
 }
 

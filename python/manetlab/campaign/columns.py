@@ -1,4 +1,4 @@
-"""The finished runs of a campaign in columns: eight bytes a number, texts packed until they are looked at.
+"""The finished runs of a campaign in columns: 8 bytes a number, 32 bytes a hash, flows and drops packed.
 
 So a million runs are held in a gigabyte. Tables are made of them block by block.
 """
@@ -7,85 +7,132 @@ from __future__ import annotations
 
 import json
 import math
-import zlib
 from array import array
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import accumulate, pairwise
-from typing import NamedTuple
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 
+from manetlab import _core
 from manetlab.campaign.database import damaged
 from manetlab.campaign.store import Store
 from manetlab.errors import shown
 from manetlab.metrics import MEASURES
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 BLOCK = 4096
-"""Runs of a block, whose texts are unpacked together."""
-PACKED = 128
-"""Runs whose texts are compressed together."""
-TOGETHER = 1024
-"""Runs with the same totals that are put into the columns together."""
+"""Runs whose flows or drops become a table together."""
+HASH = 32
+"""Bytes of a hash, each of two digits."""
 
 
-class Texts(NamedTuple):
-    """What a run has of its flows and of its drops, as JSON.
-
-    Attributes:
-        place: The run's place among all.
-        flows: The flows.
-        drops: The drops, and where packets ended.
-    """
-
-    place: int
-    flows: str
-    drops: str
-
-
-class _Pack(NamedTuple):
-    """Texts of some runs, compressed.
-
-    Attributes:
-        places: The runs' places.
-        ends: Where each text ends among all letters.
-        letters: All texts, one after the other, compressed.
-    """
-
-    places: array[int]
-    ends: array[int]
-    letters: bytes
-
-
-class _Rows:
-    """Totals of runs that have the same ones, row by row, before they are put into columns.
+class Hashes(Sequence[str]):
+    """SHA-256 hashes in hexadecimal digits, held as bytes; what is none is held as it is.
 
     Args:
-        names: What a run has, as it is stored.
-
-    Attributes:
-        measures: The metrics among them.
-        others: What is no metric of this version.
-        places: The runs' places.
-        values: The metrics of one run after the other, NaN where there is none.
+        count: How many there are; all are zero at first.
     """
 
-    def __init__(self, names: Sequence[str]) -> None:
-        self.measures = [name for name in names if name in MEASURES]
-        self.others = [name for name in names if name not in MEASURES]
-        self.places, self.values = array("q"), array("d")
+    def __init__(self, count: int) -> None:
+        self._bytes = bytearray(HASH * count)
+        self._others: dict[int, str] = {}
 
-    def put(self, at: int, totals: Mapping[str, float | None]) -> None:
-        """Takes the totals of the run at a place."""
-        found = totals.values() if not self.others else [totals[name] for name in self.measures]
-        if None in found:
-            found = [math.nan if value is None else value for value in found]
-        self.values += array("d", found)  # type: ignore[arg-type]
-        self.places.append(at)
+    def extend(self, texts: Sequence[str]) -> None:
+        """Appends some."""
+        before = len(self)
+        self._bytes.extend(bytes(HASH * len(texts)))
+        self.put(range(before, len(self)), texts)
+
+    def __len__(self) -> int:
+        return len(self._bytes) // HASH
+
+    @property
+    def _rows(self) -> NDArray[np.uint8]:
+        import numpy as np
+
+        return np.frombuffer(self._bytes, dtype=np.uint8).reshape(-1, HASH)
+
+    def put(self, places: Sequence[int], texts: Sequence[str]) -> None:
+        """Sets those at these places."""
+        import numpy as np
+
+        for place in self._others.keys() & {*places} if self._others else ():
+            del self._others[place]
+        letters = "".join(texts)
+        packed = _unhexed(letters)
+        if packed is None or {*map(len, texts)} - {2 * HASH}:
+            for place, text in zip(places, texts, strict=True):
+                packed = _unhexed(text)
+                if packed is None or len(packed) != HASH:
+                    self._others[place] = text
+                else:
+                    self._bytes[HASH * place : HASH * (place + 1)] = packed
+        elif texts:
+            self._rows[places] = np.frombuffer(packed, dtype=np.uint8).reshape(-1, HASH)
+
+    def __getitem__(self, place: Any) -> Any:
+        """One, or those of a slice as a list."""
+        if isinstance(place, slice):
+            places = range(len(self))[place]
+            if places.step != 1 or self._others:
+                return [self[each] for each in places]
+            letters = self._bytes[HASH * places.start : HASH * max(places.start, places.stop)].hex()
+            return [letters[at : at + 2 * HASH] for at in range(0, len(letters), 2 * HASH)]
+        at = range(len(self))[place]
+        if at in self._others:
+            return self._others[at]
+        return self._bytes[HASH * at : HASH * (at + 1)].hex()
+
+    def __iter__(self) -> Iterator[str]:
+        for first in range(0, len(self), BLOCK):
+            yield from self[first : first + BLOCK]
+
+    def at(self, places: Sequence[int]) -> Hashes:
+        """Those at these places."""
+        made = Hashes(0)
+        made._bytes = bytearray(self._rows[places].tobytes()) if places else bytearray()
+        if self._others:
+            made._others = {at: self._others[each] for at, each in enumerate(places) if each in self._others}
+        return made
+
+    def in_order(self) -> Sequence[int]:
+        """The places in the order of the hashes; of those that are the same, in their own."""
+        import numpy as np
+
+        if self._others:
+            return sorted(range(len(self)), key=self.__getitem__)
+        order = np.frombuffer(self._bytes, dtype=f"S{HASH}").argsort(kind="stable")
+        return array("q", order.astype("q").tobytes())
+
+    @property
+    def distinct(self) -> int:
+        """How many different ones there are."""
+        import numpy as np
+
+        if self._others:
+            return len({*self})
+        return len(np.unique(np.frombuffer(self._bytes, dtype=f"S{HASH}")))
+
+
+def _unhexed(text: str) -> bytes | None:
+    """The bytes of hexadecimal digits; None if they are none, or are written in another way."""
+    try:
+        packed = bytes.fromhex(text)
+    except ValueError:
+        return None
+    return packed if packed.hex() == text else None
 
 
 class Runs:
     """The finished runs, ordered by point and replication.
 
     Args:
-        places: Point and replication of each, in that order.
+        points: The number of each one's point.
+        replications: The number of its replication.
+        of_flows: The fields of flows that are kept; all if not given.
 
     Attributes:
         points: The number of each one's point.
@@ -100,108 +147,138 @@ class Runs:
         events: How many events it had.
         cpu_times_s: What it took, in s.
         wall_times_s: The same by the clock.
+        totals: The metrics by name: those that some run has, NaN where there is none.
         others: Totals of earlier versions that are no metric of this one, as they are stored.
     """
 
-    def __init__(self, places: Sequence[tuple[int, int]]) -> None:
-        count = len(places)
-        self.points = array("q", (point for point, _ in places))
-        self.replications = array("q", (replication for _, replication in places))
-        self.keys, self.scenario_hashes, self.result_hashes = ([""] * count for _ in range(3))
+    def __init__(
+        self, points: Sequence[int], replications: Sequence[int], of_flows: Collection[str] | None = None
+    ) -> None:
+        count = len(points)
+        self.points, self.replications = array("q", points), array("q", replications)
+        self.keys, self.scenario_hashes, self.result_hashes = (Hashes(count) for _ in range(3))
         self.codes, self.platforms, self.hosts, self.ended = ([""] * count for _ in range(4))
         self.events = array("q", bytes(8 * count))
         self.cpu_times_s, self.wall_times_s = (array("d", bytes(8 * count)) for _ in range(2))
-        self._totals: dict[str, array[float]] = {}
-        self._rows: dict[tuple[str, ...], _Rows] = {}
+        self.totals: dict[str, array[float]] = {}
         self.others: dict[str, list[object]] = {}
         self._shared: dict[str, str] = {}
-        self._waiting: list[list[Texts]] = [[] for _ in range(0, count, BLOCK)]
-        self._packs: list[list[_Pack]] = [[] for _ in range(0, count, BLOCK)]
+        self._stored = _core.StoredRuns(count, {*MEASURES}, None if of_flows is None else {*of_flows})
+        self._places: Sequence[int] = range(count)
+        """Where what runs have of flows and drops is in `_stored`."""
 
     def __len__(self) -> int:
         """How many there are."""
         return len(self.points)
 
-    def put(self, at: int, row: Sequence[object], has_texts: bool = True) -> None:
-        """Takes the columns of `RUN` of the run at a place.
+    def put(self, places: Sequence[int], rows: Sequence[Sequence[Any]], has_texts: bool = True) -> None:
+        """Takes the columns of `RUN` of the runs at some places.
 
         Args:
-            at: The place.
-            row: The columns.
-            has_texts: Whether its flows and drops will be asked for.
+            places: The places.
+            rows: The columns of each; what follows them does not matter.
+            has_texts: Whether flows and drops will be asked for.
 
         Raises:
             ValueError: A value is of another kind than a store has.
             TypeError: The same.
+            OverflowError: The same.
         """
-        key, scenario, code, _, result, events, _, totals, flows, drops, _, cpu_s, wall_s, *rest = row
-        platform, _, host, ended = rest
-        self.keys[at], self.scenario_hashes[at], self.result_hashes[at] = str(key), str(scenario), str(result)
-        shared = self._shared.setdefault
-        self.codes[at], self.platforms[at] = (
-            shared(str(code), str(code)),
-            shared(str(platform), str(platform)),
-        )
-        self.hosts[at], self.ended[at] = shared(str(host), str(host)), shared(str(ended), str(ended))
-        self.events[at], self.cpu_times_s[at], self.wall_times_s[at] = events, cpu_s, wall_s  # type: ignore[call-overload]
-        self._put_totals(at, json.loads(totals))  # type: ignore[arg-type]
-        if has_texts:
-            self._put_texts(Texts(at, str(flows), str(drops)))
-
-    def _put_totals(self, at: int, totals: dict[str, float | None]) -> None:
-        names = tuple(totals)
-        rows = self._rows.get(names)
-        if rows is None:
-            rows = self._rows[names] = _Rows(names)
-        rows.put(at, totals)
-        for name in rows.others:
-            self.others.setdefault(name, [None] * len(self))[at] = totals[name]
-        if len(rows.places) == TOGETHER:
-            self._to_columns(rows)
-
-    def _to_columns(self, rows: _Rows) -> None:
-        """Puts rows into the columns of totals, and forgets them."""
         import numpy as np
 
-        if not rows.places or not rows.measures:
-            return
-        values = np.frombuffer(rows.values).reshape(len(rows.places), len(rows.measures))
-        for name, found in zip(rows.measures, values.T, strict=True):
-            if name not in self._totals:
-                if np.isnan(found).all():
-                    continue
-                self._totals[name] = array("d", [math.nan]) * len(self)
-            np.frombuffer(self._totals[name])[np.frombuffer(rows.places, dtype="q")] = found
-        rows.places, rows.values = array("q"), array("d")
+        columns = [*zip(*rows, strict=True)]
+        key, scenario, code, _, result, events, _, totals, flows, drops, _, cpu_s, wall_s, *rest = columns
+        platform, _, host, ended, *_ = rest
+        for kept, texts in (
+            (self.keys, key),
+            (self.scenario_hashes, scenario),
+            (self.result_hashes, result),
+        ):
+            kept.put(places, [*map(str, texts)])
+        shared = self._shared.setdefault
+        for listed, values in (
+            (self.codes, code),
+            (self.platforms, platform),
+            (self.hosts, host),
+            (self.ended, ended),
+        ):
+            for at, value in zip(places, map(str, values), strict=True):
+                listed[at] = shared(value, value)
+        for column, numbers in (
+            (self.events, events),
+            (self.cpu_times_s, cpu_s),
+            (self.wall_times_s, wall_s),
+        ):
+            kind = column.typecode
+            np.frombuffer(column, dtype=kind)[places] = np.frombuffer(array(kind, numbers), dtype=kind)
+        self._put_totals(places, [*totals])
+        if has_texts:
+            self._stored.put(places, [*flows], [*drops])
+
+    def _put_totals(self, places: Sequence[int], texts: list[str]) -> None:
+        import numpy as np
+
+        groups, others = self._stored.totals(texts)
+        for names, rows, values in groups:
+            if not names:
+                continue
+            at = np.array(places, dtype="q")[np.frombuffer(rows, dtype="q")]
+            for name, found in zip(names, np.frombuffer(values).reshape(-1, len(names)).T, strict=True):
+                if name not in self.totals:
+                    if np.isnan(found).all():
+                        continue
+                    self.totals[name] = array("d", [math.nan]) * len(self)
+                np.frombuffer(self.totals[name])[at] = found
+        for row, name, value in others:
+            self.others.setdefault(name, [None] * len(self))[places[row]] = json.loads(value)
+
+    def blocks(self) -> Iterator[slice]:
+        """The places of all runs in order, those of a block at a time."""
+        return (slice(first, first + BLOCK) for first in range(0, len(self), BLOCK))
+
+    def rows_of(
+        self, name: str, places: slice, only: Sequence[str] | None = None
+    ) -> tuple[NDArray[np.int64], dict[str, Any]]:
+        """What some runs have of ``flows``, ``drops`` or ``ends``: how many rows each, and the columns.
+
+        Args:
+            name: What. Drops are what was dropped, ends where packets ended.
+            places: The places of the runs.
+            only: The columns that are wanted, of those that there are; all if not given.
+        """
+        import numpy as np
+
+        counts, columns = self._stored.table(name, self._places[places], only)
+        made = {name: np.frombuffer(values, dtype=kind) if kind else values for name, kind, values in columns}
+        return np.frombuffer(counts, dtype="q"), made
+
+    def sums(self) -> list[tuple[int, str | None, str | None, str | None, str | None, int]]:
+        """Counts of drops and ends of the runs of each point: point, end, layer, reason, packets, sum.
+
+        Drops have no end. They are ordered by point, then as they are met.
+        """
+        each = [of for name in ("drops", "ends") for of in self._stored.sums(name, self._places, self.points)]
+        return sorted(each, key=itemgetter(0))
 
     @property
-    def totals(self) -> dict[str, array[float]]:
-        """The metrics by name: those that some run has, NaN where there is none."""
-        for rows in self._rows.values():
-            self._to_columns(rows)
-        return self._totals
+    def have_delays(self) -> bool:
+        """Whether a flow of some run has a histogram of delays."""
+        return self._stored.has_field("delays", self._places)
 
-    def _put_texts(self, texts: Texts) -> None:
-        block = texts.place // BLOCK
-        waiting = self._waiting[block]
-        waiting.append(texts)
-        if len(waiting) == PACKED:
-            self._packs[block].append(_packed(waiting))
-            waiting.clear()
-
-    def blocks(self) -> Iterator[list[Texts]]:
-        """The texts of all runs in order, those of a block at a time."""
-        for waiting, packs in zip(self._waiting, self._packs, strict=True):
-            unpacked = [texts for pack in packs for texts in _unpacked(pack)]
-            yield sorted([*waiting, *unpacked])
+    def delays_of(self, places: slice) -> list[list[tuple[int, dict[str, Any]]]]:
+        """The flows of each of some runs that have a histogram of delays, by their number."""
+        found = (self._stored.field_of_flows("delays", place) for place in self._places[places])
+        return [[(flow, json.loads(histogram)) for flow, histogram in of] for of in found]
 
     def before(self, ended: Mapping[int, int]) -> Runs:
         """The runs without those of points that have ended, from the replication on with which they did."""
         both = enumerate(zip(self.points, self.replications, strict=True))
         kept = [at for at, (point, number) in both if number < ended.get(point, number + 1)]
-        made = Runs([(self.points[at], self.replications[at]) for at in kept])
-        for name in ("keys", "scenario_hashes", "result_hashes", "codes", "platforms", "hosts", "ended"):
+        made = Runs([self.points[at] for at in kept], [self.replications[at] for at in kept])
+        for name in ("codes", "platforms", "hosts", "ended"):
             setattr(made, name, [getattr(self, name)[at] for at in kept])
+        for name in ("keys", "scenario_hashes", "result_hashes"):
+            setattr(made, name, getattr(self, name).at(kept))
         for name in ("events", "cpu_times_s", "wall_times_s"):
             column = getattr(self, name)
             setattr(made, name, array(column.typecode, (column[at] for at in kept)))
@@ -210,11 +287,7 @@ class Runs:
             if any(value == value for value in left):
                 made.totals[name] = left
         made.others = {name: [others[at] for at in kept] for name, others in self.others.items()}
-        places = {at: place for place, at in enumerate(kept)}
-        for block in self.blocks():
-            for texts in block:
-                if texts.place in places:
-                    made._put_texts(texts._replace(place=places[texts.place]))
+        made._stored, made._places = self._stored, array("q", (self._places[at] for at in kept))
         return made
 
     def of_point(self, point: int) -> slice:
@@ -225,28 +298,25 @@ class Runs:
 
     def values_at(self, point: int, metric: str) -> tuple[list[int], list[float]]:
         """The replications of a point that have a value of a metric, and the values."""
+        import numpy as np
+
         if metric not in self.totals:
             return [], []
         of = self.of_point(point)
-        both = zip(self.replications[of], self.totals[metric][of], strict=True)
-        known = [(replication, value) for replication, value in both if value == value]
-        return [replication for replication, _ in known], [value for _, value in known]
+        values = np.frombuffer(self.totals[metric])[of]
+        is_known = ~np.isnan(values)
+        return np.frombuffer(self.replications, dtype="q")[of][is_known].tolist(), values[is_known].tolist()
 
 
-def _packed(many: Sequence[Texts]) -> _Pack:
-    parts = [part for texts in many for part in (texts.flows, texts.drops)]
-    letters = zlib.compress("".join(parts).encode("utf-8", "surrogatepass"), level=1)
-    ends = array("q", accumulate(map(len, parts)))
-    return _Pack(array("q", (texts.place for texts in many)), ends, letters)
-
-
-def _unpacked(pack: _Pack) -> Iterator[Texts]:
-    letters = zlib.decompress(pack.letters).decode("utf-8", "surrogatepass")
-    parts = [letters[begin:end] for begin, end in pairwise((0, *pack.ends))]
-    return map(Texts, pack.places, parts[::2], parts[1::2])
-
-
-def read_runs(store: Store, campaign: int, replications: int, points: int, has_texts: bool = True) -> Runs:
+def read_runs(
+    store: Store,
+    campaign: int,
+    replications: int,
+    points: int,
+    *,
+    has_texts: bool = True,
+    of_flows: Collection[str] | None = None,
+) -> Runs:
     """The finished runs of a campaign.
 
     Args:
@@ -255,31 +325,54 @@ def read_runs(store: Store, campaign: int, replications: int, points: int, has_t
         replications: How many of each point are wanted.
         points: How many points there are.
         has_texts: Whether flows and drops will be asked for.
+        of_flows: The fields of flows that will be; all if not given.
 
     Raises:
         InputError: A task or a run is not what was stored.
     """
-    tasks = store.tasks(campaign, replications)
-    for point, replication, _ in tasks:
-        if not 0 <= point < points or replication < 0:
-            raise damaged(store.path, f"a run of point {point}, replication {replication}")
-    runs = Runs([(point, replication) for point, replication, _ in tasks])
-    keys = [key for _, _, key in tasks]
+    of_points, numbers, keys = array("q"), array("q"), Hashes(0)
+    for tasks in store.tasks(campaign, replications):
+        for point, replication, _ in tasks:
+            if not 0 <= point < points or replication < 0:
+                raise damaged(store.path, f"a run of point {point}, replication {replication}")
+        task_points, task_replications, task_keys = zip(*tasks, strict=True)
+        of_points.extend(task_points)
+        numbers.extend(task_replications)
+        keys.extend(task_keys)
+    runs = Runs(of_points, numbers, of_flows)
     # In the order of the keys, in which the store has the runs: it is read from its beginning to its end.
-    places = sorted(range(len(keys)), key=keys.__getitem__)
-    wanted = list(dict.fromkeys(keys[at] for at in places))
-    tasks.clear()
-    following = iter(places)
-    at = next(following, None)
-    for row in store.runs_of(wanted):
-        # Tasks whose scenarios are the same share a run.
-        while at is not None and keys[at] == row[0]:
-            try:
-                runs.put(at, row, has_texts)
-            except (ValueError, TypeError, AttributeError, OverflowError) as error:
-                raise damaged(store.path, f"the run {shown(row[0])}: {error}") from None
-            at = next(following, None)
+    order = keys.in_order()
+    ordered = keys.at(order)
+    wanted = (key for key, _ in groupby(ordered))
+    # Tasks whose scenarios are the same share a run.
+    sharing = groupby(zip(ordered, order, strict=True), key=itemgetter(0))
+    for rows in store.runs_of(wanted, len(order)):
+        places, repeated = [], []
+        for row, (_, same) in zip(rows, sharing, strict=False):
+            for _, place in same:
+                places.append(place)
+                repeated.append(row)
+        _put(runs, places, repeated, has_texts, store)
     return runs
+
+
+def _put(
+    runs: Runs, places: Sequence[int], rows: Sequence[Sequence[Any]], has_texts: bool, store: Store
+) -> None:
+    """Puts rows in their places.
+
+    Raises:
+        InputError: One is not what a store has.
+    """
+    if not rows:
+        return
+    try:
+        runs.put(places, rows, has_texts)
+    except (ValueError, TypeError, OverflowError) as error:
+        if len(rows) == 1:
+            raise damaged(store.path, f"the run {shown(rows[0][0])}: {error}") from None
+        for place, row in zip(places, rows, strict=True):
+            _put(runs, [place], [row], has_texts, store)
 
 
 def values_by_point(

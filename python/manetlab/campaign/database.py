@@ -6,8 +6,6 @@ SQLite's write-ahead log with ``synchronous = FULL`` keeps every committed run t
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import json
 import os
 import sqlite3
 import time
@@ -16,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
+from manetlab import _core
 from manetlab.errors import InputError, shown
 from manetlab.files import check_writable
 
@@ -25,7 +24,7 @@ SCHEMA_VERSION = 2
 WAIT_S = 60.0
 """How long a process waits for another one's transaction, in s."""
 
-FETCHED = 256
+FETCHED = 512
 """Rows that are fetched together where not all of them are wanted at once."""
 
 SCHEMA = """
@@ -110,8 +109,11 @@ CREATE TABLE session (
 
 
 def digest_of(values: Iterable[Any]) -> str:
-    """SHA-256 over the values of a row, in order; numbers by their shortest exact decimal form."""
-    return hashlib.sha256(json.dumps(list(values)).encode()).hexdigest()
+    """SHA-256 over the values of a row, in order, as `json.dumps` writes a list of them.
+
+    So numbers are in their shortest exact decimal form.
+    """
+    return _core.digest_of(tuple(values))
 
 
 class Database:
@@ -218,6 +220,11 @@ class Database:
 
     def each(self, query: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
         """What a query finds, row by row: for what may not fit into memory."""
+        for many in self.many(query, values):
+            yield from many
+
+    def many(self, query: str, values: Sequence[Any] = ()) -> Iterator[list[tuple[Any, ...]]]:
+        """What a query finds, many rows at a time."""
         with _clear(self.path):
             found = self._db.execute(query, values)
         while True:
@@ -225,7 +232,7 @@ class Database:
                 many = found.fetchmany(FETCHED)
             if not many:
                 return
-            yield from many
+            yield many
 
     def _check_kind(self, may_be_new: bool) -> None:
         # Looked at in one transaction: another process may be about to make the store.

@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from manetlab import _core
 from manetlab.campaign.series import whole_file
 from manetlab.errors import InputError
 from manetlab.files import check_writable, for_spreadsheet, write_text
@@ -32,6 +33,8 @@ RUNS, TEXTS, ROWS = 2**17, 2**18, 2**20
 """Runs, rows of what is in their texts, and rows of other tables that are written at a time.
 
 Parquet has a group for each."""
+PLAIN = {"int64": "q", "float64": "d", "str": "", "object": ""}
+"""How `_core.csv_rows` gets the columns of a type."""
 GENERATOR = "manetlab campaign export"
 MANIFEST = "manifest.json"
 """Names the files of an export with their SHA-256 hashes, so that they can be told from others."""
@@ -185,12 +188,30 @@ def _csv(_: ExitStack, file: IO[bytes]) -> Callable[[pd.DataFrame], None]:
     """What appends a part of a table to a CSV file."""
 
     def write(part: pd.DataFrame) -> None:
+        is_first = file.tell() == 0
+        if (rows := _plain_rows(part)) is not None:
+            head = part.iloc[:0].rename(columns=for_spreadsheet)
+            file.write(head.to_csv(index=False, header=is_first, lineterminator="\n").encode())
+            file.write(rows)
+            return
         texts = part.select_dtypes(exclude="number").columns
         safe = part.assign(**{name: part[name].map(for_spreadsheet) for name in texts})
         safe = safe.rename(columns=for_spreadsheet)
-        file.write(safe.to_csv(index=False, header=file.tell() == 0, lineterminator="\n").encode())
+        file.write(safe.to_csv(index=False, header=is_first, lineterminator="\n").encode())
 
     return write
+
+
+def _plain_rows(part: pd.DataFrame) -> bytes | None:
+    """Rows of CSV, as pandas writes them; None if a cell is no number of 64 bits and no plain text."""
+    columns: list[tuple[str, bytes | list[object]]] = []
+    for place in range(part.shape[1]):
+        column = part.iloc[:, place]
+        kind = PLAIN.get(str(column.dtype))
+        if kind is None:
+            return None
+        columns.append((kind, column.to_numpy().tobytes() if kind else column.tolist()))
+    return _core.csv_rows(columns, len(part)) if len(columns) > 1 else None
 
 
 def _parquet(open_files: ExitStack, file: IO[bytes]) -> Callable[[pd.DataFrame], None]:

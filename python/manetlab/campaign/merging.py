@@ -142,8 +142,8 @@ def _take_over(part: Store, into: Store) -> tuple[int, int]:
     while rows := part.rows(
         f"SELECT {columns}, digest FROM run WHERE key > ? ORDER BY key LIMIT {BLOCK}", (last,)
     ):
+        part.verify_all(rows, lambda run: f"the run {shown(run[0])}")
         for *values, digest in rows:
-            part.verify(digest, values, f"the run {shown(values[0])}")
             if into.adopt_run(values, digest):
                 new += 1
             else:

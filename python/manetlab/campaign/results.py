@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import copy
-import json
 import math
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from manetlab import provenance
 from manetlab.campaign import elimination, run_tables
-from manetlab.campaign.columns import Texts, read_runs, values_by_point
+from manetlab.campaign.columns import read_runs, values_by_point
 from manetlab.campaign.family import unknown_metric
 from manetlab.campaign.levels import Label
 from manetlab.campaign.plan import Campaign, known_metrics
@@ -101,7 +100,12 @@ class Results:
 
     @classmethod
     def load(
-        cls, path: str | Path, *, campaign_file: str | Path | None = None, trust: bool = False
+        cls,
+        path: str | Path,
+        *,
+        campaign_file: str | Path | None = None,
+        trust: bool = False,
+        of_flows: Collection[str] | None = None,
     ) -> Results:
         """The results of the campaign that was run last with this store.
 
@@ -110,6 +114,8 @@ class Results:
                 no file outside its folder.
             campaign_file: The campaign's own file, if it is known: files in its folder may be read, too.
             trust: The store is trusted: its scenarios import and read whatever they name.
+            of_flows: The fields of flows that will be asked for, as `flows` has them; all if not given. Of a
+                million runs, all would take half of the memory.
 
         Raises:
             InputError: The store does not exist, it has no campaign, or it is not trusted and asks for what
@@ -126,7 +132,7 @@ class Results:
         """
         given = None if campaign_file is None else Path(campaign_file)
         with Store.read(Path(path)) as store:
-            found = cls._of(store, *store.definition(None, given, trust))
+            found = cls._of(store, *store.definition(None, given, trust), of_flows)
         if (origin := found.campaign.origin) is not None:
             origin.check_points(found.campaign.point_count, len(found._raw.runs))
         return found
@@ -138,8 +144,16 @@ class Results:
         return cls._of(store, number, stored.changed(origin=campaign.origin), replications)
 
     @classmethod
-    def _of(cls, store: Store, this: int, campaign: Campaign, replications: int) -> Results:
-        return cls(campaign, replications, store.path, _Raw(store, this, campaign.point_count, replications))
+    def _of(
+        cls,
+        store: Store,
+        this: int,
+        campaign: Campaign,
+        replications: int,
+        of_flows: Collection[str] | None = None,
+    ) -> Results:
+        raw = _Raw(store, this, campaign.point_count, replications, of_flows)
+        return cls(campaign, replications, store.path, raw)
 
     def __repr__(self) -> str:
         """What there is of what was wanted, in a line."""
@@ -253,16 +267,30 @@ class Results:
 
     def measures_of_flows(self, metrics: Sequence[str]) -> pd.DataFrame:
         """One row a flow of a finished run: ``point``, ``replication``, ``kind``, and these metrics."""
+        from array import array
 
-        def flows(texts: Texts) -> list[Row]:
-            return json.loads(texts.flows)  # type: ignore[no-any-return]
+        import numpy as np
+        import pandas as pd
 
-        names = ("kind", *metrics)
-        blocks = list(self._blocks_of(flows, names, only_these=True))
-        table = (
-            run_tables.joined(blocks) if blocks else run_tables.table([], ("point", "replication", *names))
-        )
-        return table.astype(dict.fromkeys(metrics, float))
+        runs = self._raw.runs
+        points, replications = array("q"), array("q")
+        kinds: list[str | None] = []
+        values = {name: array("d") for name in metrics}
+        for places in runs.blocks():
+            counts, found = runs.rows_of("flows", places, ("kind", *metrics))
+            for column, numbers in ((points, runs.points), (replications, runs.replications)):
+                column.frombytes(run_tables.numbers_of(numbers[places]).repeat(counts).tobytes())
+            nothing = [None] * int(counts.sum())
+            kinds += found.get("kind", nothing)
+            for name, measured in values.items():
+                measured.frombytes(np.array(found.get(name, nothing), dtype=float).tobytes())
+        columns = {
+            "point": run_tables.numbers_of(points),
+            "replication": run_tables.numbers_of(replications),
+            "kind": pd.array(kinds, dtype="str" if kinds else object),
+            **{name: run_tables.numbers_of(column) for name, column in values.items()},
+        }
+        return pd.DataFrame(columns, copy=False)
 
     @cached_property
     def drop_counts(self) -> pd.DataFrame:
@@ -276,19 +304,10 @@ class Results:
 
     @cached_property
     def _counts(self) -> tuple[pd.DataFrame, pd.DataFrame]:
-        sums: dict[tuple[Any, ...], int] = {}
-        points = self._raw.runs.points
-        for block in self._raw.runs.blocks():
-            for texts in block:
-                point = points[texts.place]
-                for each in json.loads(texts.drops):
-                    kind = (each["layer"], each["reason"], each["packets"])
-                    what: tuple[Any, ...] = (point, each.get("end"), *kind)
-                    sums[what] = sums.get(what, 0) + each["count"]
         names = ("layer", "reason", "packets", "count")
         found: tuple[list[Row], list[Row]] = ([], [])
-        for (point, end, *of), count in sorted(sums.items(), key=lambda item: item[0][0]):
-            counted = dict(zip(names, (*of, count), strict=True))
+        for point, end, *of in self._raw.runs.sums():
+            counted = dict(zip(names, of, strict=True))
             place = {"point": point, **self.campaign.points[point].levels}
             found[end is not None].append({**place, **({} if end is None else {"end": end}), **counted})
         places = ("point", *self.campaign.factors)
@@ -373,12 +392,10 @@ class Results:
         if self.done <= MOST_AT_ONCE:
             yield self._table_of(name)
             return
-        of_all = self._finished(
-            name, [run_tables.witnesses(block) for block in self._blocks_of(*run_tables.TABLES[name])]
-        )
+        of_all = self._finished(name, [run_tables.witnesses(block) for block in self._blocks_of(name)])
         types = of_all.dtypes.to_dict()
         waiting, count = [], 0
-        for block in self._blocks_of(*run_tables.TABLES[name]):
+        for block in self._blocks_of(name):
             waiting.append(
                 block.rename(columns=run_tables.RENAMED).reindex(columns=of_all.columns).astype(types)
             )
@@ -392,17 +409,17 @@ class Results:
     @cached_property
     def has_delays(self) -> bool:
         """Whether a flow had a deadline, so that `delays` has rows."""
-        return any('"delays"' in texts.flows for block in self._raw.runs.blocks() for texts in block)
+        return self._raw.runs.have_delays
 
     def _table_of(self, name: str) -> pd.DataFrame:
-        return self._finished(name, list(self._blocks_of(*run_tables.TABLES[name])))
+        return self._finished(name, list(self._blocks_of(name)))
 
     def _finished(self, name: str, blocks: list[pd.DataFrame]) -> pd.DataFrame:
         """The blocks of a table as one, in which measures of flows are numbers or NaN."""
         table = (
             run_tables.joined(blocks)
             if blocks
-            else run_tables.table([], (*self._places, *run_tables.TABLES[name][1]))
+            else run_tables.table([], (*self._places, *run_tables.TABLES[name]))
         )
         if name != "flows":
             return table
@@ -414,33 +431,26 @@ class Results:
         ]
         return table.astype(dict.fromkeys(metrics, float))
 
-    def _blocks_of(
-        self, rows_of: Callable[[Texts], list[Row]], names: Sequence[str], only_these: bool = False
-    ) -> Iterator[pd.DataFrame]:
-        """Tables of what is in the texts of runs, block by block: places, then these columns, then others.
-
-        Of only these columns, also the levels are left out.
-        """
-        import numpy as np
-
-        for texts in self._raw.runs.blocks():
-            made = [rows_of(each) for each in texts]
-            rows = [row for many in made for row in many]
-            if not rows:
+    def _blocks_of(self, name: str) -> Iterator[pd.DataFrame]:
+        """A table of flows, drops, ends or delays, block by block: places, first columns, then the others."""
+        runs = self._raw.runs
+        if name == "delays" and not self.has_delays:
+            return
+        for places in runs.blocks():
+            if name == "delays":
+                counts, found = run_tables.delay_columns(runs, places)
+            else:
+                counts, found = runs.rows_of(name, places)
+            if not counts.any():
                 continue
-            first = texts[0].place
-            places = slice(first, first + len(texts))
             points, replications = (
-                run_tables.numbers_of(each[places])
-                for each in (self._raw.runs.points, self._raw.runs.replications)
+                run_tables.numbers_of(each[places]) for each in (runs.points, runs.replications)
             )
-            columns = self._place_columns(points, np.array([*map(len, made)]), replications)
-            if only_these:
-                columns = {name: columns[name] for name in ("point", "replication")}
-            others = () if only_these else (name for row in rows for name in row)
-            for name in dict.fromkeys((*names, *others)):
-                columns[name] = [row.get(name) for row in rows]
-            yield run_tables.table_of(columns)
+            made = self._place_columns(points, counts, replications)
+            nothing = [None] * int(counts.sum())
+            for each in dict.fromkeys((*run_tables.TABLES[name], *found)):
+                made[each] = found.get(each, nothing)
+            yield run_tables.table_of(made)
 
     @cached_property
     def failed(self) -> pd.DataFrame:
@@ -570,7 +580,7 @@ class Results:
     @property
     def scenario_count(self) -> int:
         """How many different resolved scenarios were run."""
-        return len(set(self._raw.runs.scenario_hashes))
+        return self._raw.runs.scenario_hashes.distinct
 
     def check_scenarios(self, resolved: Mapping[int, Resolved]) -> None:
         """Checks that scenarios are those that were run, so that what they say is true of the runs.
@@ -887,8 +897,15 @@ def command_of(store: Path | None, point: int, replication: int) -> str:
 class _Raw:
     """What the store has of a campaign, read at one instant."""
 
-    def __init__(self, store: Store, campaign: int, point_count: int, replications: int) -> None:
-        self.runs = read_runs(store, campaign, replications, point_count)
+    def __init__(
+        self,
+        store: Store,
+        campaign: int,
+        point_count: int,
+        replications: int,
+        of_flows: Collection[str] | None,
+    ) -> None:
+        self.runs = read_runs(store, campaign, replications, point_count, of_flows=of_flows)
         self.failures = store.checked_failures(campaign, replications, point_count)
         self.series = store.series_files(campaign, replications)
         self.sessions = store.sessions(campaign)

@@ -1,9 +1,8 @@
-"""What tables of runs are made of: rows from what runs have in texts, and blocks of them joined."""
+"""What tables of runs are made of: which tables there are, and blocks of them joined."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from manetlab.metrics import delay_classes
@@ -11,49 +10,39 @@ from manetlab.metrics import delay_classes
 if TYPE_CHECKING:
     from array import array
 
+    import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
 
-    from manetlab.campaign.columns import Texts
+    from manetlab.campaign.columns import Runs
 
 Row = dict[str, Any]
 
 
-def _flow_rows(texts: Texts) -> list[Row]:
-    flows = json.loads(texts.flows)
-    for flow in flows:
-        flow.pop("delays", None)
-    return flows  # type: ignore[no-any-return]
-
-
-def _delay_rows(texts: Texts) -> list[Row]:
-    if '"delays"' not in texts.flows:
-        return []
-    return [
-        {"flow": flow["id"], "up_to_s": end_s, "count": count}
-        for flow in json.loads(texts.flows)
-        if "delays" in flow
-        for end_s, count in delay_classes(flow["delays"])
-    ]
-
-
-def _drop_rows(texts: Texts) -> list[Row]:
-    return [each for each in json.loads(texts.drops) if "end" not in each]
-
-
-def _end_rows(texts: Texts) -> list[Row]:
-    return [each for each in json.loads(texts.drops) if "end" in each]
-
-
-TABLES: Mapping[str, tuple[Callable[[Texts], list[Row]], tuple[str, ...]]] = {
-    "flows": (_flow_rows, ("id", "kind", "src", "dst")),
-    "delays": (_delay_rows, ("flow", "up_to_s", "count")),
-    "drops": (_drop_rows, ("layer", "reason", "packets", "count")),
-    "ends": (_end_rows, ("end", "layer", "reason", "packets", "count")),
+TABLES: Mapping[str, tuple[str, ...]] = {
+    "flows": ("id", "kind", "src", "dst"),
+    "delays": ("flow", "up_to_s", "count"),
+    "drops": ("layer", "reason", "packets", "count"),
+    "ends": ("end", "layer", "reason", "packets", "count"),
 }
-"""Tables of what is in the texts of runs: their rows in a run's, and the first columns after places."""
+"""Tables of what runs have of flows and drops: the first columns after places."""
 RENAMED = {"id": "flow"}
 """What columns are called that runs call otherwise."""
+
+
+def delay_columns(runs: Runs, places: slice) -> tuple[NDArray[np.int64], dict[str, Any]]:
+    """How many rows of delays some runs have each, and their columns."""
+    import numpy as np
+
+    names, counts = TABLES["delays"], []
+    columns: dict[str, list[Any]] = {name: [] for name in names}
+    for flows in runs.delays_of(places):
+        rows = [(flow, *of) for flow, histogram in flows for of in delay_classes(histogram)]
+        counts.append(len(rows))
+        for row in rows:
+            for name, value in zip(names, row, strict=True):
+                columns[name].append(value)
+    return np.array(counts, dtype="q"), columns
 
 
 def table(rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:

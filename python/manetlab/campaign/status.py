@@ -6,6 +6,7 @@ import math
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from manetlab.campaign import elimination
@@ -66,7 +67,7 @@ class Status:
                 # Which runs are wanted follows from what they measured.
                 eliminated = elimination.of_store(store, number, campaign, replications)
                 made = eliminated.ended
-                tasks = store.tasks(number, replications)
+                tasks = chain.from_iterable(store.tasks(number, replications))
                 done = sum(at < made.get(point, replications) for point, at, _ in tasks)
                 failures = [each for each in failures if each[1] < made.get(each[0], replications)]
         if campaign.origin is not None:

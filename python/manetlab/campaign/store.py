@@ -13,14 +13,15 @@ import json
 import platform
 import time
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from manetlab import provenance
+from manetlab import _core, provenance
 from manetlab.campaign import process_identity
-from manetlab.campaign.database import Database, damaged, digest_of
+from manetlab.campaign.database import FETCHED, Database, damaged, digest_of
 from manetlab.campaign.plan import Campaign, Task
 from manetlab.errors import InputError, shown
 from manetlab.files import path_of, printable, text_of
@@ -107,12 +108,20 @@ RUN = (
     ),
 )
 """The columns of a run, without its digest."""
+INSERT_RUN = (
+    f"INSERT OR IGNORE INTO run ({', '.join(RUN)}, digest) VALUES ({', '.join('?' * (len(RUN) + 1))})"
+)
 SESSION = ("campaign", "code", "host", "platform", "python", "dependencies", "workers", "began")
 """The columns of a session, without its digest and its end."""
 
 
 class Store(Database):
     """An open store: what is done with it."""
+
+    @cached_property
+    def _identities(self) -> dict[int, str]:
+        """What decides the runs of campaigns that were asked for, by number: it never changes."""
+        return {}
 
     # Campaigns
 
@@ -333,8 +342,10 @@ class Store(Database):
         self._db.execute("INSERT OR IGNORE INTO task VALUES (?, ?, ?, ?, ?)", (*place, outcome.key, digest))
 
     def _identity(self, campaign: int) -> str:
-        [(identity,)] = self.rows("SELECT id FROM campaign WHERE number = ?", (campaign,))
-        return str(identity)
+        if campaign not in self._identities:
+            [(identity,)] = self.rows("SELECT id FROM campaign WHERE number = ?", (campaign,))
+            self._identities[campaign] = str(identity)
+        return self._identities[campaign]
 
     def _insert_run(self, outcome: TaskResult, code: str) -> None:
         assert outcome.measured is not None
@@ -348,10 +359,7 @@ class Store(Database):
             *(float(origin["cpu_time_s"]), float(origin["wall_time_s"]), origin["platform"]),
             *(origin["python"], outcome.host, now()),
         )
-        self._db.execute(
-            f"INSERT OR IGNORE INTO run ({', '.join(RUN)}, digest) VALUES ({', '.join('?' * 18)})",
-            (*values, digest_of(values)),
-        )
+        self._db.execute(INSERT_RUN, (*values, digest_of(values)))
 
     def _is_settled(self, place: tuple[int, int, int]) -> bool:
         query = (
@@ -390,10 +398,7 @@ class Store(Database):
         Raises:
             InputError: It is there with another result.
         """
-        places = ", ".join("?" * (len(RUN) + 1))
-        row = self._db.execute(
-            f"INSERT OR IGNORE INTO run ({', '.join(RUN)}, digest) VALUES ({places})", (*values, digest)
-        )
+        row = self._db.execute(INSERT_RUN, (*values, digest))
         if row.rowcount:
             return True
         key, result = values[RUN.index("key")], values[RUN.index("result_hash")]
@@ -454,50 +459,68 @@ class Store(Database):
         if bytes in map(type, values) or digest != digest_of(values):
             raise damaged(self.path, f"{what} is not what its digest says")
 
-    def tasks(self, campaign: int, replications: int) -> list[tuple[int, int, str]]:
-        """Point, replication and key of the finished runs, ordered by point and replication.
+    def verify_all(self, rows: Sequence[tuple[Any, ...]], what: Callable[[Sequence[Any]], str]) -> None:
+        """Checks rows that were read, each with its digest at its end.
+
+        Args:
+            rows: The rows.
+            what: What a row is, for the error.
+
+        Raises:
+            InputError: One is not what was stored.
+        """
+        if (at := _core.first_unsound([*rows])) is not None:
+            raise damaged(self.path, f"{what(rows[at])} is not what its digest says")
+
+    def tasks(self, campaign: int, replications: int) -> Iterator[list[tuple[int, int, str]]]:
+        """Point, replication and key of the finished runs, ordered by point and replication, many at a time.
 
         Raises:
             InputError: A task is not what was stored.
         """
-        identity = self._identity(campaign)
         query = (
-            "SELECT point, replication, key, digest FROM task "
-            "WHERE campaign = ? AND replication < ? ORDER BY point, replication"
+            "SELECT ?3, point, replication, key, digest FROM task "
+            "WHERE campaign = ?1 AND replication < ?2 ORDER BY point, replication"
         )
-        tasks = []
-        for point, replication, key, digest in self.each(query, (campaign, replications)):
-            at = f"point {point}, replication {replication}"
-            self.verify(digest, (identity, point, replication, key), f"the task of {at}")
-            tasks.append((point, replication, key))
-        return tasks
+        for tasks in self.many(query, (campaign, replications, self._identity(campaign))):
+            self.verify_all(tasks, lambda task: f"the task of point {task[1]}, replication {task[2]}")
+            yield [(point, replication, key) for _, point, replication, key, _ in tasks]
 
-    def runs_of(self, keys: Sequence[str]) -> Iterator[list[Any]]:
-        """The columns of `RUN` of the runs with these keys, in their order.
+    def runs_of(self, keys: Iterable[str], count: int) -> Iterator[list[tuple[Any, ...]]]:
+        """The columns of `RUN` and the digest of the runs with these keys, in their order, many at a time.
 
         Args:
             keys: The keys, ascending, each once.
+            count: How many there are, or a few more.
 
         Raises:
             InputError: A run is not what was stored, or is not there.
         """
         query = f"SELECT {', '.join(RUN)}, digest FROM run"
-        [(count,)] = self.rows("SELECT count(*) FROM run")
-        if len(keys) * SOUGHT < count:
-            sought = f"{query} WHERE key = ?"
-            rows: Iterator[tuple[Any, ...]] = (row for key in keys for row in self.each(sought, (key,)))
+        [(stored,)] = self.rows("SELECT count(*) FROM run")
+        if count * SOUGHT < stored:
+            keys = [*keys]
+            batches = self._sought(f"{query} WHERE key = ?", keys)
         else:
-            rows = self.each(f"{query} ORDER BY key")
-        at = 0
-        for *values, digest in rows:
-            if at == len(keys):
+            batches = self.many(f"{query} ORDER BY key")
+        following = iter(keys)
+        key = next(following, None)
+        for rows in batches:
+            found = []
+            for row in rows:
+                if row[0] == key:
+                    found.append(row)
+                    key = next(following, None)
+            self.verify_all(found, lambda run: f"the run {shown(run[0])}")
+            yield found
+            if key is None:
                 return
-            if values[0] == keys[at]:
-                self.verify(digest, values, f"the run {shown(values[0])}")
-                at += 1
-                yield values
-        if at < len(keys):
-            raise damaged(self.path, f"a task without the run {shown(keys[at])}")
+        if key is not None:
+            raise damaged(self.path, f"a task without the run {shown(key)}")
+
+    def _sought(self, query: str, keys: Sequence[str]) -> Iterator[list[tuple[Any, ...]]]:
+        for first in range(0, len(keys), FETCHED):
+            yield [row for key in keys[first : first + FETCHED] for row in self.rows(query, (key,))]
 
     def outline(self, campaign: int, replications: int) -> Iterator[tuple[str, str, float]]:
         """Code, end and CPU time in s of the finished runs, in the order of their keys; not verified."""

@@ -216,7 +216,9 @@ def results_(
 
     With --compare it shows the paired comparison of two levels.
     """
-    results = _results(source, store, trust)
+    from manetlab.report.study import READ_OF_FLOWS
+
+    results = _results(source, store, trust, READ_OF_FLOWS)
     if compare is None:
         _show(results, list(metrics) or None, as_json)
     else:
@@ -359,9 +361,11 @@ def pairs(texts: Iterable[str]) -> dict[str, Any]:
     return made
 
 
-def _results(source: Path, store: Path | None, trust: bool = False) -> Results:
+def _results(
+    source: Path, store: Path | None, trust: bool = False, of_flows: Sequence[str] | None = None
+) -> Results:
     with waiting("reading"):
-        return options.results_of(source, store, trust)
+        return options.results_of(source, store, trust, of_flows)
 
 
 def _show(results: Results, metrics: list[str] | None, as_json: bool) -> None:

@@ -316,7 +316,9 @@ def inputs_of_store(results: Results) -> list[Path]:
     return found
 
 
-def results_of(source: Path, store: Path | None = None, trust: bool = False) -> Results:
+def results_of(
+    source: Path, store: Path | None = None, trust: bool = False, of_flows: Sequence[str] | None = None
+) -> Results:
     """The results of a store, with the question, metrics and comparison that a campaign's TOML file has now.
 
     Raises:
@@ -324,7 +326,8 @@ def results_of(source: Path, store: Path | None = None, trust: bool = False) -> 
     """
     from manetlab.campaign import Results
 
-    results = Results.load(store or store_of(source), campaign_file=campaign_file(source), trust=trust)
+    place = store or store_of(source)
+    results = Results.load(place, campaign_file=campaign_file(source), trust=trust, of_flows=of_flows)
     asked = campaign_now(source, results.campaign, results.store)
     return results if asked is None else results.asked_by(asked)
 

@@ -68,6 +68,7 @@ def report(
     question, answer, one figure, a map of the field, caveats, and how to repeat it.
     """
     from manetlab.report import write
+    from manetlab.report.study import READ_OF_FLOWS
 
     store = options.store_of(source)
     chosen: dict[str, Any] = {"compare": compare, "baseline": baseline, "confidence": confidence}
@@ -79,7 +80,7 @@ def report(
         return
     folder = output or store.with_name(f"{store.stem}-report")
     with waiting("report"):
-        results = options.results_of(source, trust=trust)
+        results = options.results_of(source, trust=trust, of_flows=READ_OF_FLOWS)
         files = write(results, folder, **chosen, replay=_replay if replays else None)
     what = "plots, tables and replays" if replays else "plots and tables"
     print(f"{files[0]}: open it in a browser; {len(files) - 1} {what} are beside it")
@@ -109,13 +110,14 @@ def _write_brief(store: Path, source: Path, file: Path, trust: bool, chosen: Map
     Raises:
         InputError: The file has another ending, is one that is read, or cannot be written.
     """
+    from manetlab.report.study import READ_OF_FLOWS
     from manetlab.report.writing import write_brief
 
     if file.suffix.lower() not in BRIEF:
         wanted = f"a name that ends in {' or '.join(BRIEF)}"
         raise InputError("no such format of the brief page", "--output", str(file), wanted)
     with waiting("report"):
-        results = options.results_of(source, trust=trust)
+        results = options.results_of(source, trust=trust, of_flows=READ_OF_FLOWS)
         options.check_written(inputs=[store, *results.campaign.inputs], also={"--output": file})
         write_brief(results, file, **chosen)
     print(f"{file}: one A4 page")

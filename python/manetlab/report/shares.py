@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from itertools import groupby
-from operator import itemgetter
 from typing import TYPE_CHECKING, TypeVar
 
 from manetlab.metrics import DERIVED, Metric, of_flow
@@ -121,12 +120,11 @@ def _flow_cells(study: Study, kind: Kind, point: Point) -> list[Cell]:
 
 def _jain_indices(flows: pd.DataFrame, key: str) -> list[float]:
     """Jain's index of each run; runs in which no flow has anything have none."""
-    from manetlab.stats import jain
+    from manetlab.stats.fairness import jain_of_each
 
     # Flows of a run stand one after the other.
-    each = zip(flows["replication"].tolist(), flows[key].tolist(), strict=True)
-    indices = [jain([value for _, value in run]) for _, run in groupby(each, key=itemgetter(0))]
-    return [index for index in indices if not math.isnan(index)]
+    sizes = [len([*run]) for _, run in groupby(flows["replication"].tolist())]
+    return [index for index in jain_of_each(flows[key].tolist(), sizes) if not math.isnan(index)]
 
 
 def flows_at(study: Study, kind: Kind, point: Point) -> pd.DataFrame:

@@ -31,6 +31,8 @@ Levels = tuple[str, ...]
 
 OF_FLOWS = ("throughput_bps", "delivery_fraction")
 """Measures of a flow by which flows are compared."""
+READ_OF_FLOWS = ("id", "kind", *OF_FLOWS, "delays")
+"""What a report reads of flows, see `Results.load`."""
 MOST_REPLICATIONS, MOST_NODE_SECONDS = 10, 3e6
 """For how many replications of a point it is found out what can arrive; nodes times seconds in all."""
 

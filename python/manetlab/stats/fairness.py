@@ -21,13 +21,34 @@ def jain(values: Iterable[float]) -> float:
     Raises:
         InputError: There are no values, or one is negative or not finite.
     """
-    listed = _shares(values, "jain")
+    return _index(_shares(values, "jain"))
+
+
+def jain_of_each(values: Iterable[float], sizes: Iterable[int]) -> list[float]:
+    """Jain's fairness index of each of many groups.
+
+    Args:
+        values: What each flow has, of one group after the other.
+        sizes: How many flows each group has, one or more.
+
+    Raises:
+        InputError: There are no values, or one is negative or not finite.
+    """
+    listed, indices, first = _shares(values, "jain_of_each"), [], 0
+    for size in sizes:
+        indices.append(_index(listed[first : first + size]))
+        first += size
+    return indices
+
+
+def _index(listed: list[float]) -> float:
+    """Jain's index of values that have been checked."""
     most = max(listed)
     if most == 0.0:
         return math.nan
     # Divided by the greatest first: squares of very great or small values are not within the range of floats.
     parts = [value / most for value in listed]
-    return math.fsum(parts) ** 2 / (len(parts) * math.fsum(part * part for part in parts))
+    return math.fsum(parts) ** 2 / (len(parts) * math.fsum([part * part for part in parts]))
 
 
 def max_min(values: Iterable[float]) -> float:
@@ -64,6 +85,7 @@ def unfairness(actual: Iterable[float], fair: Iterable[float]) -> float:
 
 def _shares(values: Iterable[float], where: str) -> list[float]:
     listed = checks.numbers(values, where)
-    for index, value in enumerate(listed):
-        checks.within(value, 0.0, math.inf, f"{where}: value {index}")
+    if min(listed) < 0.0:
+        for index, value in enumerate(listed):
+            checks.within(value, 0.0, math.inf, f"{where}: value {index}")
     return listed
