@@ -33,6 +33,8 @@ RUNS, TEXTS, ROWS = 2**17, 2**18, 2**20
 """Runs, rows of what is in their texts, and rows of other tables that are written at a time.
 
 Parquet has a group for each."""
+CSV_ROWS = 2**15
+"""Rows of which CSV is made at a time."""
 PLAIN = {"int64": "q", "float64": "d", "str": "", "object": ""}
 """How `_core.csv_rows` gets the columns of a type."""
 GENERATOR = "manetlab campaign export"
@@ -187,7 +189,11 @@ def _write(paths: Sequence[Path], parts: Iterator[pd.DataFrame]) -> None:
 def _csv(_: ExitStack, file: IO[bytes]) -> Callable[[pd.DataFrame], None]:
     """What appends a part of a table to a CSV file."""
 
-    def write(part: pd.DataFrame) -> None:
+    def write(table: pd.DataFrame) -> None:
+        for first in range(0, max(1, len(table)), CSV_ROWS):
+            append(table.iloc[first : first + CSV_ROWS])
+
+    def append(part: pd.DataFrame) -> None:
         is_first = file.tell() == 0
         if (rows := _plain_rows(part)) is not None:
             head = part.iloc[:0].rename(columns=for_spreadsheet)

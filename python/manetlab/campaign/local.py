@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
@@ -10,6 +11,9 @@ from manetlab.campaign.completion_queue import CompletionQueue
 from manetlab.campaign.store import TaskResult
 from manetlab.campaign.worker import Work, perform
 from manetlab.running import available_cores
+
+TOGETHER_S = 0.01
+"""Results of short runs that end within so many s are stored together."""
 
 
 class Threads:
@@ -38,6 +42,10 @@ class Threads:
     def finished(self, timeout_s: float) -> list[TaskResult]:
         """What has ended since the last call."""
         futures = self._ended.take(timeout_s)
+        if futures and self._lately > self.jobs:
+            # Runs are short, and others wait behind them: a transaction for each would take as long as a run.
+            time.sleep(TOGETHER_S)
+            futures += self._ended.take(0.0)
         self._lately = len(futures)
         return [future.result() for future in futures]
 
