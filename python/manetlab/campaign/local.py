@@ -13,7 +13,7 @@ from manetlab.campaign.worker import Work, perform
 from manetlab.running import available_cores
 
 TOGETHER_S = 0.01
-"""Results of short runs that end within so many s are stored together."""
+"""Results of short runs that end within this time, in s, are stored together."""
 
 
 class Threads:
