@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benches import (
+    campaigns,
     engine,
     growth,
     many_runs,
@@ -39,15 +40,17 @@ def main() -> None:
         "parts",
         nargs="*",
         help="startup, throughput, standard, protocols, ns3, standing, moving, python, recording, page, "
-        "engine, precision, radios, radio-growth, walls, routings, thousand, many-runs; all if none is named",
+        "engine, precision, radios, radio-growth, walls, routings, thousand, campaigns, many-runs; all if none is "
+        "named",
     )
     options.add_argument("--rounds", type=int, default=5, help="measurements of each command [5]")
     options.add_argument("--most", type=int, default=SIZES[-1], help="nodes of the largest network [10000]")
     options.add_argument("--without-ns2", action="store_true", help="measure growth without ns-2 beside it")
-    options.add_argument("--beside", type=Path, help="another build's manetlab, for startup")
+    options.add_argument("--beside", type=Path, help="another build's manetlab, for startup and campaigns")
     options.add_argument("--profile", default="rfc", help="profile of the growing networks [rfc]")
     options.add_argument("--routing", action="append", help="a protocol, for thousand [all]")
     options.add_argument("--runs", type=int, default=1_000_000, help="runs at most, for many-runs [1000000]")
+    options.add_argument("--short", type=int, default=10_000, help="runs of each of the campaigns [10000]")
     asked = options.parse_args()
     sizes = [size for size in SIZES if size <= asked.most]
     beside = [] if asked.without_ns2 else NS2_SIZES
@@ -69,6 +72,7 @@ def main() -> None:
         "walls": lambda: radios.walls(asked.rounds),
         "routings": lambda: routings.table(asked.rounds),
         "thousand": lambda: routings.thousand(asked.routing),
+        "campaigns": lambda: campaigns.table(asked.short, asked.rounds, asked.beside),
         "many-runs": lambda: many_runs.table([runs for runs in many_runs.SIZES if runs <= asked.runs]),
     }
     if unknown := set(asked.parts) - set(parts):
