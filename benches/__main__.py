@@ -40,8 +40,8 @@ def main() -> None:
         "parts",
         nargs="*",
         help="startup, throughput, standard, protocols, ns3, standing, moving, python, recording, page, "
-        "engine, precision, radios, radio-growth, walls, routings, thousand, campaigns, many-runs; all if none is "
-        "named",
+        "engine, precision, radios, radio-growth, walls, routings, thousand, campaigns, many-runs; "
+        "all if none is named",
     )
     options.add_argument("--rounds", type=int, default=5, help="measurements of each command [5]")
     options.add_argument("--most", type=int, default=SIZES[-1], help="nodes of the largest network [10000]")
