@@ -452,12 +452,12 @@ def without_wire(resolved: Resolved) -> str | None:
 
 def unreported(resolved: Resolved) -> str | None:
     """A sentence if a protocol learns of broken links from the MAC alone, and that is CSMA, else None."""
-    from manetlab.shares import nodes_away
-
     routing = resolved.core["routing"]
     says_hello = resolved.params.get(routing, {}).get("hello", False)
     if resolved.params["mac"]["access_protocol"] != "csma" or routing not in TOLD_BY_MAC or says_hello:
         return None
+    from manetlab.shares import nodes_away
+
     if resolved.movement.last_command_s == 0.0 and not nodes_away(resolved):
         return None
     hello = (
