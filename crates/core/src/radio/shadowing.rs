@@ -283,9 +283,13 @@ fn product(a: Both, b: Both) -> Both {
 /// where the place is outside.
 #[inline(always)]
 fn weights(right: Both, up: Both) -> [Both; 4] {
-    let root = |of: Both| of.map(f64::sqrt);
-    let rest = |of: Both| of.map(|part| 1.0 - part);
-    let (left, right, down, up) = (root(rest(right)), root(right), root(rest(up)), root(up));
+    // Four roots at once, where a processor can.
+    let roots = |[wide, narrow]: Both| {
+        let [from_wide, from_narrow, to_wide, to_narrow] =
+            [1.0 - wide, 1.0 - narrow, wide, narrow].map(f64::sqrt);
+        ([from_wide, from_narrow], [to_wide, to_narrow])
+    };
+    let ((left, right), (down, up)) = (roots(right), roots(up));
     [product(left, down), product(right, down), product(left, up), product(right, up)]
 }
 
