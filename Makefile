@@ -21,6 +21,7 @@
 #   make man        write the man pages to out/man/man1; MANPATH=out/man man manetlab-run
 #   make site       build the documentation as a site, with the reference of the Python interface, in out/site/html
 #   make wheel      write a source distribution, and the abi3 wheel that is built from it, to dist
+#   make release    install a release into out/release/site, beside the build of developers; benches measure it
 #   make wheels     write wheels for glibc 2.28 to dist, for x86-64 and aarch64, and run the goldens with both (installs
 #                   zig from PyPI; needs rustup, and apt and Debian's qemu-user-static for aarch64)
 #   make slurm      run a campaign on a SLURM brought up for it (as root, with Debian's munge and slurm-wlm)
