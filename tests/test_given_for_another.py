@@ -178,6 +178,10 @@ def test_an_extension_of_another_build_says_so(monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(ManetlabError, match="does not fit") as caught:
         extension.check()
     assert "make build" in caught.value.hint
+    monkeypatch.undo()
+    monkeypatch.delattr("manetlab._core.sha256")
+    with pytest.raises(ManetlabError, match="does not fit"):
+        extension.check()
     monkeypatch.setattr("manetlab._core.VERSION", "0.0.1")
     with pytest.raises(ManetlabError, match=r"the extension of 0\.0\.1"):
         extension.check()

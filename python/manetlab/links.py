@@ -14,13 +14,12 @@ from typing import Any
 from manetlab import _core
 from manetlab.errors import InputError, shown
 from manetlab.resolving import Resolved
+from manetlab.topology import MOST_LINKED_NODES, grey_share
 
-GREY = (0.1, 0.9)
+GREY = _core.GREY
 """Shares of delivered frames between which a link is neither good nor bad."""
 CLASSES = 12
 """How many classes of distances are told."""
-MOST_NODES = 3000
-"""The maximum number of nodes of which all pairs are evaluated."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +75,10 @@ def links(resolved: Resolved, at_s: float = 0.0) -> list[Link]:
         InputError: There are too many nodes, or the time is not in the run.
     """
     nodes, duration_s = resolved.movement.nodes, resolved.scenario.duration_s
-    if nodes > MOST_NODES:
-        raise InputError("the links cannot be told", "links", f"{nodes} nodes", f"up to {MOST_NODES} nodes")
+    if nodes > MOST_LINKED_NODES:
+        raise InputError(
+            "the links cannot be told", "links", f"{nodes} nodes", f"up to {MOST_LINKED_NODES} nodes"
+        )
     if not 0 <= at_s <= duration_s:
         wanted = f"0 to {duration_s:g} s, the run's length"
         raise InputError("the time is not allowed", "links: at_s", shown(at_s), wanted)
@@ -96,18 +97,6 @@ def is_grey(link: Link) -> bool:
 def is_good(link: Link) -> bool:
     """Do nearly all frames arrive?"""
     return link.delivery > GREY[1]
-
-
-def grey_share(resolved: Resolved, at_s: float) -> float | None:
-    """The share of links that are grey, among good and grey ones; None without any, or of too many nodes."""
-    if resolved.movement.nodes > MOST_NODES:
-        return None
-    return _grey_share(links(resolved, at_s))
-
-
-def _grey_share(found: list[Link]) -> float | None:
-    grey, good = sum(map(is_grey, found)), sum(map(is_good, found))
-    return grey / (grey + good) if grey + good else None
 
 
 def by_distance(resolved: Resolved, found: list[Link], at_s: float = 0.0) -> list[Distances]:
@@ -152,7 +141,7 @@ def summary(resolved: Resolved, at_s: float = 0.0) -> dict[str, Any]:
         "nodes": resolved.movement.nodes,
         "good": sum(map(is_good, found)),
         "grey": sum(map(is_grey, found)),
-        "grey_share": _grey_share(found),
+        "grey_share": grey_share(resolved, at_s),
         "one_way": one_way(found),
         "distances": [asdict(each) for each in by_distance(resolved, found, at_s)],
         "links": [asdict(link) for link in found],

@@ -107,7 +107,7 @@ def sections() -> tuple[str, ...]:
 @cache
 def own_sections() -> tuple[str, ...]:
     """The names of the sections of the simulator's own parameters, without looking at these."""
-    return tuple(dict.fromkeys(info["section"] for info in _infos()))
+    return tuple(_core.sections())
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sys
@@ -83,6 +82,8 @@ def digest_of(modules: Iterable[tuple[str, str]], package: Path) -> str:
             same sources have the same, whatever compiler and machine made them.
         package: The folder of the Python package, with its tables.
     """
+    import hashlib
+
     digest = hashlib.sha256(json.dumps(sorted(modules)).encode())
     for path in sorted(each for end in SOURCES for each in package.rglob(end)):
         content = path.read_bytes()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -537,7 +536,7 @@ class Resolved:
     def hash(self) -> str:
         """SHA-256 of `to_dict` as canonical JSON, 64 hexadecimal digits."""
         beside = {key: canonical(value) for key, value in self._beside_core().items()}
-        return hashlib.sha256(_joined({**self._core_parts, **beside}).encode()).hexdigest()
+        return _core.sha256(_joined({**self._core_parts, **beside}).encode())
 
 
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from manetlab import _core, notebook, provenance
 from manetlab.errors import InputError, shown
 from manetlab.files import check_outputs, completed
-from manetlab.metrics import applying, base_unit, delay_classes
 from manetlab.resolving import Resolved
 
 if TYPE_CHECKING:
@@ -118,11 +117,15 @@ class Result:
         if name in ("drops", "losses"):
             return pd.DataFrame(getattr(self, name), columns=["layer", "reason", "packets", "count"])
         if name == "delays":
+            from manetlab.metrics import delay_classes
+
             classes = [
                 (each["flow"], end_s, count) for each in self.delays for end_s, count in delay_classes(each)
             ]
             return pd.DataFrame.from_records(classes, columns=["flow", "up_to_s", "count"])
         if name == "totals":
+            from manetlab.metrics import base_unit
+
             rows = [(key, value, base_unit(key)) for key, value in self.totals.items()]
             return pd.DataFrame.from_records(rows, columns=["metric", "value", "unit"])
         kept = self.series or {}
@@ -162,6 +165,8 @@ class Result:
 
     def __repr__(self) -> str:
         """What was run and its main results, in a line."""
+        from manetlab.metrics import applying
+
         origin = self.provenance
         found = [
             f"{metric.label} {metric.show(self.totals)} {metric.unit}".rstrip()
@@ -174,7 +179,7 @@ class Result:
 
     def _repr_html_(self) -> str:
         """The totals that the run has, for notebooks."""
-        from manetlab import notebook
+        from manetlab.metrics import applying
 
         rows = [
             (metric.heading, metric.show(self.totals))

@@ -30,6 +30,8 @@ DESIGNED = ("positions", "chain", "grid", "areas")
 """Movements whose hops are what somebody meant them to be."""
 LEAST_STEP_S, MOST_INSTANTS = 1e-3, 1_000_000
 """Shortest time between two instants, in s; the maximum number of instants."""
+MOST_LINKED_NODES = 3000
+"""The maximum number of nodes of which all pairs are evaluated as links."""
 
 
 class Note(str):
@@ -316,8 +318,6 @@ def report(scenario: Scenario | Resolved | str | Path, step_s: float = 1.0) -> T
     Raises:
         InputError: The scenario cannot be used, or the step is not allowed.
     """
-    from manetlab.links import grey_share
-
     resolved = resolved_of(scenario)
     times = resolved.scenario.duration_s - resolved.scenario.warmup_s
     check_step(step_s, times, "topology.report: step_s")
@@ -343,6 +343,13 @@ def report(scenario: Scenario | Resolved | str | Path, step_s: float = 1.0) -> T
         warnings=warnings,
         **measures,
     )
+
+
+def grey_share(resolved: Resolved, at_s: float) -> float | None:
+    """The share of links that are grey, among good and grey ones; None without any, or of too many nodes."""
+    if resolved.movement.nodes > MOST_LINKED_NODES:
+        return None
+    return _core.grey_share(json.dumps(resolved.core), resolved.movement, at_s)
 
 
 def shortest_hops_over_time(

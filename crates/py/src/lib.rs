@@ -25,12 +25,13 @@ use manetlab_core::mobility::Model;
 use manetlab_core::observe;
 use manetlab_core::profile as of_core;
 use manetlab_core::radio::{Propagation, RadioParams, Surroundings};
-use manetlab_core::scenario::{Flow, FlowKind, Params, RoutingKind};
+use manetlab_core::scenario::{self, Flow, FlowKind, Params, RoutingKind};
 use manetlab_core::transport::tcp::{SENDER_NAMES, SENDERS, TcpParams};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use serde::de::value::{Error as ValueError, StrDeserializer};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 fn json(value: &impl Serialize) -> PyResult<String> {
     serde_json::to_string(value).map_err(|error| PyValueError::new_err(error.to_string()))
@@ -44,6 +45,20 @@ fn no_such(name: &str) -> PyErr {
 #[pyfunction]
 fn schema() -> PyResult<String> {
     json(&Params::schema())
+}
+
+/// The names of all sections of parameters, in order.
+#[pyfunction]
+fn sections() -> Vec<&'static str> {
+    let mut names: Vec<&str> = Params::schema().iter().map(|info| info.section).collect();
+    names.dedup();
+    names
+}
+
+/// SHA-256 as 64 hexadecimal digits.
+#[pyfunction]
+fn sha256(data: &[u8]) -> String {
+    Sha256::digest(data).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The fields of flows: a JSON list of those of every flow, and a JSON list of kinds with their own.
@@ -179,6 +194,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     module.add("MAX_NODES", movement::MAX_NODES)?;
     module.add("MAX_TIME_S", MAX_TIME_S)?;
+    module.add("GREY", scenario::GREY)?;
     module.add("HASH_FORM", observe::FORM)?;
     module.add("RECORDED_KINDS", recording::kinds())?;
     module.add_class::<movement::Movement>()?;
@@ -195,6 +211,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     }
     module.add_function(wrap_pyfunction!(modules, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(sections, module)?)?;
+    module.add_function(wrap_pyfunction!(sha256, module)?)?;
     module.add_function(wrap_pyfunction!(flow_schema, module)?)?;
     module.add_function(wrap_pyfunction!(measures, module)?)?;
     module.add_function(wrap_pyfunction!(movement_schema, module)?)?;
@@ -224,6 +242,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(movement::plane_of, module)?)?;
     module.add_function(wrap_pyfunction!(running::normalize, module)?)?;
     module.add_function(wrap_pyfunction!(running::radio_links, module)?)?;
+    module.add_function(wrap_pyfunction!(running::grey_share, module)?)?;
     module.add_function(wrap_pyfunction!(running::run, module)?)?;
     module.add_function(wrap_pyfunction!(interrupts::stop, module)?)?;
     module.add_function(wrap_pyfunction!(stored_runs::first_unsound, module)?)?;

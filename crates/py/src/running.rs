@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use manetlab_core::kernel::{Span, Time};
 use manetlab_core::observe::{Recorder, Recorders};
-use manetlab_core::scenario::{RadioLink, RoutingMaker, Scenario};
+use manetlab_core::scenario::{self, RadioLink, RoutingMaker, Scenario};
 use manetlab_core::simulation::{self, Options, RunError};
 use manetlab_recording::lines::JsonLines;
 use pyo3::exceptions::PyKeyboardInterrupt;
@@ -60,6 +60,13 @@ pub(crate) fn radio_links(scenario_json: &str, movement: &Movement, at_s: f64) -
     let links = parse(scenario_json, movement, "scenario")?.radio_links(Time::from_secs(at_s));
     let row = |link: RadioLink| (link.from, link.to, link.distance_m, link.power_w, link.delivery);
     Ok(links.into_iter().map(row).collect())
+}
+
+/// The share of grey links among grey and good ones at an instant, see [`radio_links`]; None without any.
+#[pyfunction]
+pub(crate) fn grey_share(scenario_json: &str, movement: &Movement, at_s: f64) -> PyResult<Option<f64>> {
+    let links = parse(scenario_json, movement, "scenario")?.radio_links(Time::from_secs(at_s));
+    Ok(scenario::grey_share(&links))
 }
 
 /// Runs a scenario: the result as a JSON object; the recording as JSON lines if it is wanted; the time

@@ -103,13 +103,13 @@ def run(
 
 
 def _capture(path: Path | None, nodes: str | None, receptions: bool) -> Capture | None:
-    from manetlab.captures import Capture
-
     if path is None:
         for option, given in (("--pcap-nodes", nodes is not None), ("--pcap-receptions", receptions)):
             if given:
                 raise InputError("the capture has no file", option, "no --pcap", "--pcap FILE")
         return None
+    from manetlab.captures import Capture
+
     return Capture(path, None if nodes is None else _nodes(nodes), receptions)
 
 
@@ -123,14 +123,14 @@ def _nodes(text: str) -> list[int]:
 
 
 def _trace(path: Path | None, form: str | None) -> Ns2Trace | None:
-    from manetlab.captures import Ns2Trace
-
     if path is None:
         if form is not None:
             raise InputError(
                 "the trace has no file", "--ns2-trace-format", "no --ns2-trace", "--ns2-trace FILE"
             )
         return None
+    from manetlab.captures import Ns2Trace
+
     return Ns2Trace(path, form or "old")
 
 

@@ -12,6 +12,9 @@ use crate::wire::NodeId;
 /// The frame whose delivery is told, MAC header and FCS included, in bytes.
 pub const LINK_FRAME_BYTES: u32 = 1058;
 
+/// Shares of delivered frames between which, both included, a link is grey: neither good nor bad.
+pub const GREY: (f64, f64) = (0.1, 0.9);
+
 /// One node's link to another.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RadioLink {
@@ -25,6 +28,14 @@ pub struct RadioLink {
     pub power_w: f64,
     /// The share of data frames of [`LINK_FRAME_BYTES`] that are decoded, if no other frame is on the air.
     pub delivery: f64,
+}
+
+/// The share of grey links among grey and good ones; none without any.
+pub fn grey_share(links: &[RadioLink]) -> Option<f64> {
+    let (low, high) = GREY;
+    let grey = links.iter().filter(|link| low <= link.delivery && link.delivery <= high).count();
+    let good = links.iter().filter(|link| link.delivery > high).count();
+    (grey + good > 0).then(|| grey as f64 / (grey + good) as f64)
 }
 
 /// What links are like where more than the distance decides: the environment without fading, which differs

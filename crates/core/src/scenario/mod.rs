@@ -27,7 +27,7 @@ mod wired;
 pub use crate::sections::{Params, RoutingKind, RoutingMaker};
 pub use flow::{Carrier, Flow, FlowKind, KindInfo, MAX_DATAGRAM_BYTES, MAX_WINDOW};
 pub(crate) use line::Line;
-pub use links::{LINK_FRAME_BYTES, Links, RadioLink};
+pub use links::{GREY, LINK_FRAME_BYTES, Links, RadioLink, grey_share};
 pub use rates::LinkRate;
 pub(crate) use throttling::timed;
 pub use wired::WiredLink;

@@ -112,24 +112,103 @@ impl Graph {
         sizes
     }
 
-    /// How many other nodes can be reached from `source`, and the sum of the hops to them.
-    pub(super) fn hops_from(&self, source: u32) -> (u64, u64) {
-        let mut hops = vec![NONE; self.nodes()];
-        hops[source as usize] = 0;
+    /// How many other nodes can be reached from each of `count` nodes, `first` and those that follow it in a
+    /// circle, and the hops to them: sums over all of these sources.
+    ///
+    /// Searches from 64 sources at once, a bit for each (Then et al., *The More the Merrier: Efficient
+    /// Multi-Source Graph Traversal*, VLDB 2014).
+    pub(super) fn hops_from(&self, first: u32, count: u32) -> (u64, u64) {
+        let nodes = self.nodes() as u32;
+        let sources: Vec<u32> = (first..nodes).chain(0..first).take(count as usize).collect();
+        let (mut reached, mut hops) = (0, 0);
+        for together in self.near_each_other(&sources) {
+            let found = self.hops_from_each(&together);
+            reached += found.0;
+            hops += found.1;
+        }
+        (reached, hops)
+    }
+
+    /// The nodes in groups of up to 64 near ones, whose searches pass the same nodes at the same time.
+    fn near_each_other(&self, of: &[u32]) -> Vec<Vec<u32>> {
+        let mut is_left = vec![false; self.nodes()];
+        for &node in of {
+            is_left[node as usize] = true;
+        }
+        let mut groups = Vec::new();
+        for &start in of {
+            if !is_left[start as usize] {
+                continue;
+            }
+            let mut group = Vec::with_capacity(64);
+            self.search_while(start, |node| {
+                if std::mem::take(&mut is_left[node as usize]) {
+                    group.push(node);
+                }
+                group.len() < 64
+            });
+            groups.push(group);
+        }
+        groups
+    }
+
+    /// Goes through the nodes that are reached from `source`, the nearest first, while `visit` says so, and
+    /// returns for each node the one before it on a shortest path; the source's is itself.
+    fn search_while(&self, source: u32, mut visit: impl FnMut(u32) -> bool) -> Vec<u32> {
+        let mut before = vec![NONE; self.nodes()];
+        before[source as usize] = source;
         let mut order = vec![source];
-        let (mut at, mut sum) = (0, 0);
-        while let Some(&node) = order.get(at) {
+        let mut at = 0;
+        while let Some(&node) = order.get(at)
+            && visit(node)
+        {
             at += 1;
-            let there = hops[node as usize];
-            sum += u64::from(there);
             for &near in self.neighbours(node) {
-                if hops[near as usize] == NONE {
-                    hops[near as usize] = there + 1;
+                if before[near as usize] == NONE {
+                    before[near as usize] = node;
                     order.push(near);
                 }
             }
         }
-        (order.len() as u64 - 1, sum)
+        before
+    }
+
+    fn hops_from_each(&self, sources: &[u32]) -> (u64, u64) {
+        // Bits are sources: those that have reached a node, in the last round, and in this one.
+        let mut seen = vec![0u64; self.nodes()];
+        let (mut last, mut new) = (seen.clone(), seen.clone());
+        for (bit, &source) in sources.iter().enumerate() {
+            seen[source as usize] = 1 << bit;
+            last[source as usize] = 1 << bit;
+        }
+        let (mut edge, mut next) = (sources.to_vec(), Vec::new());
+        let (mut reached, mut sum) = (0, 0);
+        for hops in 1.. {
+            for node in edge.drain(..) {
+                let bits = std::mem::take(&mut last[node as usize]);
+                for &near in self.neighbours(node) {
+                    let bits = bits & !seen[near as usize];
+                    if bits != 0 {
+                        if new[near as usize] == 0 {
+                            next.push(near);
+                        }
+                        new[near as usize] |= bits;
+                    }
+                }
+            }
+            if next.is_empty() {
+                break;
+            }
+            for &node in &next {
+                let bits = new[node as usize];
+                seen[node as usize] |= bits;
+                reached += u64::from(bits.count_ones());
+                sum += hops * u64::from(bits.count_ones());
+            }
+            std::mem::swap(&mut last, &mut new);
+            std::mem::swap(&mut edge, &mut next);
+        }
+        (reached, sum)
     }
 
     /// The other nodes that are reached from `source` over at most `hops` links, in order of their numbers.
@@ -155,29 +234,19 @@ impl Graph {
     /// For each pair the nodes of a shortest path, both ends included; none if there is no path. Of several
     /// the one that a search from the source finds which looks at nodes in the order of their numbers.
     pub(super) fn search_pairs(&self, pairs: &[(u32, u32)]) -> Vec<Option<Vec<u32>>> {
-        let mut trees: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        for &(source, _) in pairs {
-            trees.entry(source).or_insert_with(|| self.tree(source));
+        let mut destinations: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for &(source, dst) in pairs {
+            destinations.entry(source).or_default().push(dst);
         }
+        let tree = |(source, mut left): (u32, Vec<u32>)| {
+            let before = self.search_while(source, |node| {
+                left.retain(|&dst| dst != node);
+                !left.is_empty()
+            });
+            (source, before)
+        };
+        let trees: BTreeMap<u32, Vec<u32>> = destinations.into_iter().map(tree).collect();
         pairs.iter().map(|&(source, dst)| walk_back(&trees[&source], source, dst)).collect()
-    }
-
-    /// For each node the one before it on a shortest path from `source`; the source's is itself.
-    fn tree(&self, source: u32) -> Vec<u32> {
-        let mut before = vec![NONE; self.nodes()];
-        before[source as usize] = source;
-        let mut order = vec![source];
-        let mut at = 0;
-        while let Some(&node) = order.get(at) {
-            at += 1;
-            for &near in self.neighbours(node) {
-                if before[near as usize] == NONE {
-                    before[near as usize] = node;
-                    order.push(near);
-                }
-            }
-        }
-        before
     }
 }
 
@@ -264,6 +333,27 @@ mod tests {
                     (0..count).filter(|&node| node != from && reached[node]).map(|node| node as u32).collect();
                 prop_assert_eq!(graph.within_hops(from as u32, hops), wanted);
             }
+        }
+
+        #[test]
+        fn sums_of_hops_are_those_of_single_searches(
+            places in prop::collection::vec((0.0..3000.0f64, -700.0..700.0f64), 1..150),
+            first in any::<prop::sample::Index>(),
+            count in any::<prop::sample::Index>(),
+        ) {
+            let positions: Vec<Point> = places.into_iter().map(|(x, y)| Point { x, y }).collect();
+            let graph = Graph::at(&positions, 250.0);
+            let nodes = positions.len();
+            let (first, count) = (first.index(nodes), 1 + count.index(nodes));
+            let mut wanted = (0, 0);
+            for source in (0..count).map(|after| ((first + after) % nodes) as u32) {
+                let pairs: Vec<(u32, u32)> = (0..nodes as u32).map(|dst| (source, dst)).collect();
+                for path in graph.search_pairs(&pairs).into_iter().flatten().filter(|path| path.len() > 1) {
+                    wanted.0 += 1;
+                    wanted.1 += path.len() as u64 - 1;
+                }
+            }
+            prop_assert_eq!(graph.hops_from(first as u32, count as u32), wanted);
         }
     }
 }

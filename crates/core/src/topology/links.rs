@@ -292,14 +292,16 @@ fn even_pieces(ends: [&Path; 2], from: Time, until: Time) -> impl Iterator<Item 
     let within = |&time: &Time| from < time && time < until;
     let mut cuts: SmallVec<[Time; 4]> = SmallVec::new();
     cuts.push(from);
-    for path in ends {
+    for path in ends.into_iter().filter(|path| !path.heights().is_empty() || !path.present().is_empty()) {
         let heights = path.heights();
         let first = heights.partition_point(|height| height.at <= from);
         cuts.extend(heights[first..].iter().map(|height| height.at).take_while(within));
         cuts.extend(path.presence_changes().filter(within));
     }
     cuts.push(until);
-    cuts.sort_unstable();
+    if cuts.len() > 2 {
+        cuts.sort_unstable();
+    }
     cuts.dedup();
     (1..cuts.len()).map(move |end| (cuts[end - 1], cuts[end]))
 }

@@ -122,10 +122,8 @@ pub fn analyse(query: &Query, keep_going: &mut dyn FnMut() -> bool) -> Option<To
         }
         let graph = links.graph();
         sums.add(&graph);
-        for _ in 0..sources {
-            sums.count_hops(&graph, first_source);
-            first_source = (first_source + 1) % nodes as u32;
-        }
+        sums.count_hops(&graph, first_source, sources as u32);
+        first_source = ((u64::from(first_source) + sources) % nodes as u64) as u32;
         sums.add_pairs(&graph, query.pairs, &mut followed);
         let next = (now + query.step).min(end);
         let broken = links.advance(next);
@@ -230,8 +228,8 @@ impl Sums {
         self.links += graph.links() as u64;
     }
 
-    fn count_hops(&mut self, graph: &Graph, source: u32) {
-        let (reached, hops) = graph.hops_from(source);
+    fn count_hops(&mut self, graph: &Graph, first: u32, sources: u32) {
+        let (reached, hops) = graph.hops_from(first, sources);
         self.connected += reached;
         self.hops += hops;
     }
