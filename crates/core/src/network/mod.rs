@@ -110,15 +110,14 @@ impl Network<'_> {
     #[inline(never)]
     pub(crate) fn run_to_end(&mut self, go_on: &mut dyn FnMut() -> bool) -> Result<(), RunError> {
         self.start();
-        let mut asked = 0;
+        let mut ask_at = WORK_BETWEEN_QUESTIONS;
         while let Some((time, slot)) = self.clock.agenda.pop() {
-            if time >= self.clock.end {
+            if !self.step(time, slot)? {
                 break;
             }
-            self.step(time, slot)?;
             let work = self.events + self.channel.arrivals;
-            if work - asked >= WORK_BETWEEN_QUESTIONS {
-                asked = work;
+            if work >= ask_at {
+                ask_at = work + WORK_BETWEEN_QUESTIONS;
                 if !go_on() {
                     return Err(RunError::Stopped(self.clock.now.as_secs()));
                 }
@@ -135,19 +134,22 @@ impl Network<'_> {
         self.set_pause();
     }
 
-    /// What is due at `time` happens.
+    /// What is due at `time` happens, and the answer is true; at the end nothing does.
     #[inline(always)]
-    pub(crate) fn step(&mut self, time: Time, slot: Slot) -> Result<(), RunError> {
+    pub(crate) fn step(&mut self, time: Time, slot: Slot) -> Result<bool, RunError> {
         if time < self.clock.now {
             return Err(self.backwards(time, self.targets[slot.0 as usize]));
         }
         if time >= self.clock.pause() {
+            if time >= self.clock.end {
+                return Ok(false);
+            }
             self.pause_at(time);
         }
         self.clock.now = time;
         self.events += 1;
         self.fire(self.targets[slot.0 as usize]);
-        Ok(())
+        Ok(true)
     }
 
     /// Nothing is due any more before the end.
