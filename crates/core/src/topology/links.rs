@@ -4,7 +4,7 @@
 use smallvec::SmallVec;
 
 use crate::kernel::{Span, Time};
-use crate::mobility::{Leg, Path, Trajectory};
+use crate::mobility::{Leg, Path, Point, Trajectory};
 
 use super::graph::{Graph, Link, links_at, near_pairs};
 use super::rule::{End, LinkRule, Near, looks};
@@ -92,11 +92,19 @@ impl<'a> Links<'a> {
         self.broken.clear();
         self.changes.iter_mut().for_each(Vec::clear);
         let before = std::mem::take(&mut self.up);
-        let candidates = self.candidates(&before, next);
+        let movement = self.movement_until(next);
+        let candidates = self.candidates(&movement, &before);
         let mut was_up = before.into_iter().peekable();
         for link in candidates {
             let started_up = was_up.next_if_eq(&link).is_some();
-            self.follow(link, started_up, next);
+            match self.lasts(link, &movement) {
+                Some(true) if started_up => {
+                    self.totals.up_s += next.since(now).as_secs();
+                    self.up.push(link);
+                }
+                Some(false) if !started_up => {}
+                _ => self.follow(link, started_up, next),
+            }
         }
         debug_assert!(was_up.peek().is_none(), "every link that is up is a candidate");
         if let Some(changes) = &mut self.changes {
@@ -107,22 +115,27 @@ impl<'a> Links<'a> {
         &self.broken
     }
 
-    /// All pairs, in order, that can be within range at some time before `next`, and those that are up.
-    fn candidates(&self, up: &[Link], next: Time) -> Vec<Link> {
-        let (mut positions, mut jumpers) = (Vec::with_capacity(self.paths.len()), Vec::new());
-        let mut farthest = 0.0f64;
+    /// Where all nodes are now, and how far they go until `next`.
+    fn movement_until(&self, next: Time) -> Movement {
+        let mut found = Movement::default();
         for (node, path) in self.paths.iter().enumerate() {
             let legs = &path.legs()[self.on_leg[node]..];
-            positions.push(legs[0].position(self.now));
+            found.places.push(legs[0].position(self.now));
+            found.ways_m.push(way(legs, self.now, next));
             // A jump in the instant that ends the last step is seen in this one.
             let jumps = path.jumps();
             if jumps.get(jumps.partition_point(|&at| at < self.now)).is_some_and(|&at| at < next) {
-                jumpers.push(node as u32);
+                found.jumpers.push(node as u32);
             }
-            farthest = farthest.max(way(legs, self.now, next));
         }
-        let mut pairs = near_pairs(&positions, self.near.reach_m() + 2.0 * farthest + SLACK_M);
-        for &jumper in &jumpers {
+        found
+    }
+
+    /// All pairs, in order, that can be within range at some time of a step, and those that are up.
+    fn candidates(&self, movement: &Movement, up: &[Link]) -> Vec<Link> {
+        let farthest = movement.ways_m.iter().copied().fold(0.0, f64::max);
+        let mut pairs = near_pairs(&movement.places, self.near.reach_m() + 2.0 * farthest + SLACK_M);
+        for &jumper in &movement.jumpers {
             pairs.extend(
                 (0..self.paths.len() as u32)
                     .filter(|&other| other != jumper)
@@ -133,6 +146,26 @@ impl<'a> Links<'a> {
         pairs.sort_unstable();
         pairs.dedup();
         pairs
+    }
+
+    /// Whether a pair is within range all of a step, or in none of it; none if that takes a closer look.
+    fn lasts(&self, (a, b): Link, movement: &Movement) -> Option<bool> {
+        let ends = [a, b].map(|node| &self.paths[node as usize]);
+        let is_plain = |path: &Path| path.heights().is_empty() && path.present().is_empty();
+        if self.near.rule.is_some()
+            || !ends.into_iter().all(is_plain)
+            || [a, b].iter().any(|node| movement.jumpers.binary_search(node).is_ok())
+        {
+            return None;
+        }
+        let (a, b) = (a as usize, b as usize);
+        let distance_m = movement.places[a].distance2(movement.places[b]).sqrt();
+        let nearer_m = movement.ways_m[a] + movement.ways_m[b] + SLACK_M;
+        if distance_m + nearer_m < self.near.range_m {
+            Some(true)
+        } else {
+            (distance_m - nearer_m > self.near.range_m).then_some(false)
+        }
     }
 
     /// Follows one pair from now to `next`.
@@ -181,6 +214,17 @@ impl<'a> Links<'a> {
 
 /// Metres by which pairs are looked at too much, so that rounding loses none.
 const SLACK_M: f64 = 1e-3;
+
+/// What all nodes do in a step.
+#[derive(Default)]
+struct Movement {
+    /// Where they are at its beginning.
+    places: Vec<Point>,
+    /// How far they go, in m, without jumps.
+    ways_m: Vec<f64>,
+    /// Those that jump, in order.
+    jumpers: Vec<u32>,
+}
 
 /// A pair's link within a step; times are seconds from the step's beginning.
 struct Course<'a> {
