@@ -217,6 +217,12 @@ impl Interceptor for TcpBus {
         }
     }
 
+    /// What waits is lost, and nobody is told: the source's own timer finds out.
+    fn handle_crash(&mut self, out: &mut Vec<InterceptorAction>) {
+        let waiting = std::mem::take(&mut self.outages).into_iter().flat_map(|outage| outage.kept);
+        out.extend(waiting.map(|(_, packet)| InterceptorAction::Drop(packet, DropReason::Absent)));
+    }
+
     /// Segments that have become too old go, and it may be time to ask. An early call does nothing.
     fn handle_timeout(&mut self, now: Time, out: &mut Vec<InterceptorAction>) {
         let mut place = 0;

@@ -299,6 +299,16 @@ fn a_notification_for_this_node_is_not_on_its_way() {
     assert!(out.is_empty() && stage.next_timeout() == Time::NEVER);
 }
 
+#[test]
+fn a_crash_loses_what_waits_and_forgets_the_outage() {
+    let mut node = OnTheWay::keeping(3);
+    let lost = [2, 3].map(|number| Said::Drop(number, DropReason::Absent));
+    assert_eq!(node.tell(|stage, _, out| stage.handle_crash(out)), lost);
+    assert!(node.stage.is_idle());
+    assert_eq!(node.stage.next_timeout(), Time::NEVER);
+    assert_eq!(node.forward(4), (false, vec![]), "nothing is known of an outage any more");
+}
+
 proptest! {
     /// Whatever happens, every packet is in one place: here, with routing, or gone.
     #[test]
