@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import random
 from collections.abc import Callable, Sequence
 
 import pytest
+import scipy.optimize
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
 from manetlab.errors import InputError
+from manetlab.stats import borders
 from manetlab.stats.borders import Border, BorderSearch, Limit, Status, fitted_means
 
 LEVELS = list(range(1, 31))
@@ -98,12 +101,83 @@ def test_a_measure_that_goes_the_other_way_is_noticed() -> None:
 
 
 def test_a_higher_level_that_holds_is_told_and_does_not_count() -> None:
-    search = BorderSearch([1, 2, 3, 4], SHARE)
-    for level, value in ((1, 0.97), (2, 0.4), (4, 0.97)):
+    search = BorderSearch([1, 2, 3, 4, 5], SHARE)
+    for level, value in ((1, 0.97), (2, 0.4), (3, 0.5), (4, 0.97), (5, 0.97)):
         search.values[level] = [value, value + 0.01] * 4
     found = search.border()
-    assert found.out_of_order == (2, 4)
+    assert found.out_of_order == (2, 5)
     assert (found.low, found.high) == (1, 1)
+
+
+@pytest.mark.parametrize("at_least", [True, False])
+def test_the_estimate_is_the_greatest_open_level_whose_fitted_mean_is_on_the_limit(at_least: bool) -> None:
+    search = BorderSearch([1, 2, 3, 4], Limit(10.0, at_least))
+    # Levels 2 and 3 are in the wrong order: both are fitted by the mean of 9 and 11.
+    for level, off in ((1, 2.0), (2, -1.0), (3, 1.0), (4, -5.0)):
+        mean = 10.0 + (off if at_least else -off)
+        width = 0.125 if level in (1, 4) else 5.0
+        search.values[level] = [mean - width, mean + width] * 4
+    found = search.border()
+    assert (found.low, found.estimate, found.high) == (1, 3, 3)
+
+
+def test_the_estimate_is_not_beyond_what_is_shown() -> None:
+    search = BorderSearch([1, 2, 3], SHARE)
+    for level, value in ((1, 0.97), (2, 0.4), (3, 0.4)):
+        search.values[level] = [value, value + 0.01] * 4
+        search.status(level)
+    search.values[2] += [0.99] * 92
+    found = search.border()
+    assert (found.low, found.estimate, found.high) == (1, 1, 1)
+
+
+@pytest.mark.parametrize("at_least", [True, False])
+def test_values_that_are_all_on_the_limit_keep_to_it(at_least: bool) -> None:
+    assert Limit(0.5, at_least, 0.0, 1.0).status([0.5] * 8, 0.95) is Status.HOLDS
+
+
+def test_without_more_said_a_mean_has_no_bounds_and_must_be_the_limit_or_more() -> None:
+    assert Limit(5.0) == Limit(5.0, True, -math.inf, math.inf)
+
+
+def test_a_value_above_the_greatest_leaves_an_interval_without_an_upper_bound() -> None:
+    # All on the bound: Wilson's interval with Student's quantile of 7 degrees of freedom.
+    on_it = SHARE.interval([1.0] * 8, 0.95)
+    assert (on_it.low, on_it.high) == (pytest.approx(8 / (8 + 2.3646**2), rel=1e-4), 1.0)
+    over = [0.5, 0.75, 1.125]
+    assert SHARE.interval(over, 0.95) == Limit(0.9, least=0.0).interval(over, 0.95)
+
+
+@pytest.mark.parametrize(
+    ("most", "looks"),
+    [(8, [8]), (9, [8, 9]), (16, [8, 16]), (64, [8, 16, 32, 64]), (70, [8, 16, 32, 64, 70])],
+)
+def test_a_level_is_looked_at_whenever_its_replications_have_doubled(most: int, looks: list[int]) -> None:
+    assert list(BorderSearch([1], SHARE, most).looks()) == looks
+
+
+@pytest.mark.parametrize(("levels", "looked_at"), [(7, 1 + 3), (8, 1 + 4), (15, 1 + 4), (20, 1 + 5)])
+def test_the_error_is_divided_by_the_looks_and_the_levels_that_halving_meets(
+    levels: int, looked_at: int
+) -> None:
+    # Seven levels have eight possible borders, which three halvings tell apart.
+    search = BorderSearch(range(levels), SHARE, most=64, confidence=0.9)
+    assert search.confidence_of_a_look == pytest.approx(1.0 - 0.1 / (4 * looked_at), abs=1e-12)
+
+
+def test_a_search_is_made_again_from_what_is_printed_of_it() -> None:
+    search = BorderSearch([1, 2], SHARE)
+    search.values[1] = [0.99, 0.98] * 4
+    assert search.status(1) is Status.HOLDS
+    assert eval(repr(search), {**vars(borders), "inf": math.inf}) == search
+    with pytest.raises(TypeError):
+        BorderSearch([1, 2], SHARE, 64, 0.95, {}, {})  # type: ignore[call-arg]
+
+
+def test_limits_and_borders_cannot_be_changed() -> None:
+    for value, name in ((SHARE, "threshold"), (BorderSearch([1], SHARE).border(), "low")):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(value, name, 0.5)
 
 
 @given(st.dictionaries(st.integers(0, 9), st.lists(st.floats(0, 1), min_size=1, max_size=5), min_size=1))
@@ -117,8 +191,32 @@ def test_fitted_means_are_in_order_and_keep_the_mean_of_all(values: dict[float, 
         assert weighted == pytest.approx(sum(map(sum, values.values())), abs=1e-9)
 
 
+@given(
+    st.dictionaries(
+        st.integers(0, 9), st.lists(st.floats(-50, 50), min_size=1, max_size=5), min_size=1, max_size=8
+    ),
+    st.booleans(),
+)
+def test_fitted_means_are_scipys_isotonic_regression(
+    values: dict[float, Sequence[float]], rising: bool
+) -> None:
+    levels = sorted(values)
+    means = [math.fsum(values[level]) / len(values[level]) for level in levels]
+    weights = [len(values[level]) for level in levels]
+    theirs = scipy.optimize.isotonic_regression(means, weights=weights, increasing=rising).x
+    assert list(fitted_means(values, rising).values()) == pytest.approx(theirs.tolist(), abs=1e-9)
+
+
 @pytest.mark.parametrize(
-    "wrong", [{"levels": []}, {"levels": [2, 1]}, {"levels": [1, 1]}, {"most": 7}, {"confidence": 1.0}]
+    "wrong",
+    [
+        {"levels": []},
+        {"levels": [2, 1]},
+        {"levels": [1, 1]},
+        {"levels": [1, 3, 2]},
+        {"most": 7},
+        {"confidence": 1.0},
+    ],
 )
 def test_what_is_no_search_is_refused(wrong: dict[str, object]) -> None:
     given_: dict[str, object] = {"levels": [1, 2], "limit": SHARE, **wrong}

@@ -86,13 +86,23 @@ def test_equal_values_elsewhere_have_no_spread_and_a_single_one_has_any() -> Non
     assert bounded_interval([3.0]).high == math.inf
 
 
+def test_a_mean_nearer_to_a_bound_than_doubles_can_tell_is_on_it() -> None:
+    below = [*[1.0] * 9, math.nextafter(1.0, 0.0)]
+    assert bounded_interval(below, 0.0, 1.0) == bounded_interval([1.0] * 10, 0.0, 1.0)
+    # The squares of such differences are less than doubles have, in whatever order the values are.
+    for least in ([0.0, 1e-300], [1e-300, 0.0]):
+        assert bounded_interval(least, 0.0, 1.0) == bounded_interval([0.0, 0.0], 0.0, 1.0)
+        greatest = [-value for value in least]
+        assert bounded_interval(greatest, -1.0, 0.0) == bounded_interval([0.0, 0.0], -1.0, 0.0)
+
+
 @pytest.mark.parametrize(
     "refused",
     [
         lambda: bounded_interval([]),
         lambda: bounded_interval([0.5, 1.5], 0.0, 1.0),
         lambda: bounded_interval([-0.1, 0.5]),
-        lambda: bounded_interval([0.5, 0.6], 1.0, 1.0),
+        lambda: bounded_interval([1.0, 1.0], 1.0, 1.0),
         lambda: bounded_interval([0.5, 0.6], -math.inf, 1.0),
         lambda: bounded_interval([0.5, 0.6], 0.0, 1.0, 95.0),
     ],

@@ -92,7 +92,7 @@ class BorderSearch:
     most: int = 64
     confidence: float = 0.95
     values: dict[float, list[float]] = field(default_factory=dict)
-    _decided: dict[float, Status] = field(default_factory=dict, init=False, repr=False)
+    _decided: dict[float, Status] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         where = "BorderSearch"

@@ -57,7 +57,7 @@ def bounded_interval(
     spread = deviation(listed)
     if spread > 0.0 and _variance(mean, least, most) > 0.0:
         return within_bounds(mean, t2 * spread**2, least, most, n)
-    if spread == 0.0 and listed[0] not in (least, most):
+    if spread == 0.0 and least < min(listed) and max(listed) < most:
         return Interval(listed[0], 0.0, n)
     # On a bound, or nearer to it than doubles can tell.
     at = least if mean - least < most - mean else most
