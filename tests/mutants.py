@@ -46,7 +46,7 @@ TESTS = {
     f"{STATS}/fairness.py": ["test_stats", "test_shares"],
     f"{STATS}/families.py": ["test_stats_families"],
     f"{STATS}/intervals.py": ["test_stats_bounded", "test_stats"],
-    f"{STATS}/looks.py": ["test_elimination"],
+    f"{STATS}/looks.py": ["test_stats_looks"],
     f"{STATS}/progress.py": ["test_progress"],
     f"{STATS}/regression.py": ["test_stats_regression"],
     f"{STATS}/stopping.py": ["test_stopping"],

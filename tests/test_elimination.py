@@ -41,39 +41,6 @@ def rows(seed: int, n: int, gains: Mapping[str, float], spread: float = 1.0) -> 
     return {name: (shared + draw.normal(gain, spread, n)).tolist() for name, gain in gains.items()}
 
 
-# The looks
-
-
-def test_looks_double_and_share_out_the_error() -> None:
-    assert [doubling(n) for n in (2, 10, 11, 20, 70)] == [
-        [2],
-        [10],
-        [10, 11],
-        [10, 20],
-        [10, 20, 40, 70],
-    ]
-    assert looks(70) == Looks((10, 20, 40), 70)
-    assert [looks(70).part(n) for n in (10, 20, 40, 70)] == pytest.approx([1 / 4, 1 / 12, 1 / 24, 5 / 8])
-    # Without a look before the last, everything is as it is without elimination.
-    assert looks(10).part(10) == 1.0
-    # Rounds that grow by a quarter, as those of a precision that is wanted.
-    assert Looks.among([4, 5, 7, 9, 12, 15, 19, 24, 30, 38, 48, 60]).before == (12, 24, 48)
-
-
-@given(st.integers(2, 100_000), st.integers(2, 100_000))
-def test_the_parts_are_the_whole_error_and_more_replications_change_no_earlier_one(a: int, b: int) -> None:
-    few, many = looks(min(a, b)), looks(max(a, b))
-    assert math.fsum(many.part(n) for n in (*many.before, many.last)) == pytest.approx(1.0)
-    assert many.part(many.last) >= 0.5
-    assert all(few.part(n) == many.part(n) for n in few.before)
-
-
-@pytest.mark.parametrize("refused", [lambda: Looks((10, 10), 20), lambda: Looks((), 10).part(7)])
-def test_looks_that_cannot_be_are_refused(refused: Any) -> None:
-    with pytest.raises(InputError):
-        refused()
-
-
 # The procedure
 
 

@@ -40,6 +40,14 @@ def test_an_even_flow_deviates_by_a_packet() -> None:
     # One packet, by the line half of it: half the flow's length before it, and after it.
     assert unsmoothness([50.0], [1.0], 0.0, 100.0) == pytest.approx(50 / 3)
     assert unsmoothness([110.0], [7.0], 100.0, 130.0) == pytest.approx(20 / 3)
+    # Two thirds of the length before it, a third after.
+    assert unsmoothness([120.0], [7.0], 100.0, 130.0) == pytest.approx(20 / 3)
+
+
+def test_something_may_arrive_at_the_start_and_at_the_stop() -> None:
+    # All that comes comes at the last moment: the whole length of 10 s late.
+    assert unsmoothness([0.0, 10.0], [0.0, 5.0], 0.0, 10.0) == pytest.approx(10 / 3)
+    assert unsmoothness([2.0, 2.0, 7.0], [5.0, 5.0, 5.0], 2.0, 12.0) == pytest.approx(10 / 3)
 
 
 def test_a_flow_that_receives_nothing_is_infinitely_unsmooth() -> None:
@@ -52,7 +60,13 @@ def test_a_flow_that_receives_nothing_is_infinitely_unsmooth() -> None:
     [
         (([2.0, 1.0], [1.0, 2.0], 0.0, 9.0), "times_s"),
         (([1.0, 2.0], [2.0, 1.0], 0.0, 9.0), "received"),
+        (([1.0, 3.0, 2.0, 4.0], [1.0, 2.0, 3.0, 4.0], 0.0, 9.0), "times_s"),
+        (([1.0, 2.0, 3.0, 4.0], [1.0, 3.0, 2.0, 4.0], 0.0, 9.0), "received"),
         (([1.0], [1.0, 2.0], 0.0, 9.0), "cannot be paired"),
+        (([], [1.0], 0.0, 9.0), "not enough values"),
+        (([1.0], [], 0.0, 9.0), "not enough values"),
+        (([1.0], [2.0], 1.5, 9.0), "times_s"),
+        (([1.0], [-1.0], 0.0, 9.0), "received"),
         (([10.0], [1.0], 0.0, 9.0), "times_s"),
         (([1.0], [1.0], 9.0, 9.0), "no length"),
         (([1.0], [1.0], 0.0, 9.0, 0.0), "allowed_s"),

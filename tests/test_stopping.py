@@ -1,6 +1,7 @@
 """When to stop: the rule against experiments whose spread is known."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manetlab.errors import InputError
-from manetlab.stats import Sequential, mean_interval, replications_needed, t_quantile
+from manetlab.stats import Interval, Sequential, mean_interval, replications_needed, t_quantile
 
 
 def made(rule: Sequential, values: list[float]) -> int:
@@ -43,6 +44,15 @@ def test_one_replication_less_would_not_do(values: list[float], share: float) ->
 def test_no_number_of_replications_bounds_a_mean_of_zero() -> None:
     assert replications_needed([-1.0, 1.0], 0.05) is None
     assert replications_needed([3.0, 3.0], 0.05) == 2
+    # Zeros throughout do not vary: nothing is unknown of them.
+    assert replications_needed([0.0, 0.0], 0.05) == 2
+
+
+def test_ten_million_replications_are_the_most_that_are_foretold() -> None:
+    # Mean 1 and standard deviation √2; with so many degrees of freedom t is normal.
+    half_width = t_quantile(0.975, 10**7 - 1) * math.sqrt(2) / math.sqrt(10**7)
+    assert replications_needed([0.0, 2.0], half_width * (1 + 1e-9)) == 10**7
+    assert replications_needed([0.0, 2.0], half_width * (1 - 1e-9)) is None
 
 
 def test_rounds_grow_by_a_quarter() -> None:
@@ -95,9 +105,48 @@ def test_between_rounds_it_goes_on_and_at_the_most_it_stops() -> None:
     assert wide.wants_more({"a": [1.0] * 6})
 
 
+def test_without_a_number_made_the_longest_list_has_it() -> None:
+    rule = Sequential(0.05, least=4, most=6)
+    assert not rule.wants_more({"a": [1.0, 9.0] * 3, "b": [1.0, 9.0]})
+
+
+def test_an_interval_exactly_as_wide_as_wanted_is_narrow_enough() -> None:
+    asked = []
+
+    def of_half_width(half_width: float, **changes: float) -> bool:
+        def interval(metric: str, values: Sequence[float], confidence: float) -> Interval:
+            asked.append((metric, list(values), confidence))
+            return Interval(10.0, half_width, len(values))
+
+        return Sequential(0.05, enough=changes, interval=interval).is_met("m", [7.0, 8.0])
+
+    # 5 % of 10.
+    assert of_half_width(0.5)
+    assert not of_half_width(math.nextafter(0.5, 1.0))
+    assert of_half_width(2.0, m=2.0)
+    assert not of_half_width(math.nextafter(2.0, 3.0), m=2.0)
+    # What is enough for another metric says nothing of this one.
+    assert not of_half_width(0.9, other=2.0)
+    assert asked == [("m", [7.0, 8.0], 0.95)] * 5
+
+
+def test_two_values_have_an_interval_and_one_has_none() -> None:
+    rule = Sequential()
+    assert rule.is_met("m", [7.0, 7.0])
+    assert not rule.is_met("m", [7.0])
+    assert not rule.is_met("m", [0.0])
+
+
+def test_a_rule_is_5_per_cent_at_95_from_10_to_200_if_nothing_else_is_said() -> None:
+    rule = Sequential()
+    assert rule == Sequential(relative=0.05, least=10, most=200, confidence=0.95)
+    assert len({rule, Sequential(), Sequential(most=300)}) == 2
+
+
 def test_zeros_are_certain_and_a_mean_of_zero_is_not() -> None:
     rule = Sequential(0.05, least=4, most=50)
     assert not rule.wants_more({"a": [0.0] * 4})
+    assert rule.wants_more({"a": [0.0, 0.0, 0.0, 1.0]})
     assert rule.wants_more({"a": [-1.0, 1.0, -1.0, 1.0]})
     lenient = Sequential(0.05, least=4, most=50, enough={"a": 2.0})
     assert not lenient.wants_more({"a": [-1.0, 1.0, -1.0, 1.0]})

@@ -32,6 +32,47 @@ def test_a_steady_series_is_kept_whole() -> None:
     assert (found.values, found.settled) == (0, True)
 
 
+def test_a_step_is_found_on_any_level_and_in_any_unit() -> None:
+    for level, step in ((1e9, 1.0), (-1e9, 1.0), (0.0, 1e-9), (0.0, 1e9)):
+        found = mser5([level] * 20 + [level + step] * 180)
+        assert (found.values, found.mean, found.settled) == (20, level + step, True)
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9 / 7])
+def test_batches_that_differ_by_rounding_only_are_all_kept(unit: float) -> None:
+    draw = np.random.default_rng(8)
+    batches = [draw.permutation([0.1, 0.2, 0.3, 0.4, 0.5]) * unit for _ in range(200)]
+    # Their means do differ: sums are rounded in the order of their terms.
+    assert len({float(batch.mean()) for batch in batches}) > 1
+    found = mser5(np.concatenate(batches))
+    assert (found.values, found.settled) == (0, True)
+
+
+def test_half_of_a_series_may_be_its_transient_and_no_more() -> None:
+    half, more = mser5([0.0] * 50 + [1.0] * 50), mser5([0.0] * 55 + [1.0] * 45)
+    assert (half.values, half.settled) == (50, True)
+    assert more.values <= 50
+    assert not more.settled
+
+
+def test_four_batches_that_agree_at_the_end_say_nothing_and_five_do() -> None:
+    # Batches of ±1: any truncation of them is worse than none, by (m − 4) / m² of those that are left.
+    steady = [float(sign) for sign in [1, -1] * 18 for _ in range(5)]
+    found = mser5([*steady, *[0.0] * 20])
+    assert (found.values, found.settled) == (0, True)
+    assert not mser5([*steady, *[0.0] * 25]).settled
+
+
+def test_values_that_fill_no_batch_count_in_the_mean_only() -> None:
+    found = mser5([0.0] * 20 + [1.0] * 180 + [5.0] * 4)
+    assert (found.values, found.kept) == (20, 184)
+    assert found.mean == pytest.approx(200 / 184)
+
+
+def test_a_truncation_is_a_value() -> None:
+    assert len({mser5([0.0] * 20 + [1.0] * 180), mser5([0.0] * 20 + [1.0] * 180), mser5([1.0] * 50)}) == 2
+
+
 def test_an_exponential_transient_is_cut_when_it_is_below_the_noise() -> None:
     draw = np.random.default_rng(5)
     cuts = []
@@ -79,7 +120,15 @@ def test_a_warm_up_too_short_is_told() -> None:
     series = [0.0] * 30 + [1.0] * 170
     assert "15 s" in str(warmup_warning(series, 0.5, 10.0))
     assert warmup_warning(series, 0.5, 15.0) is None
-    assert "run is too short" in str(warmup_warning([float(i) for i in range(60)], 1.0, 10.0))
+    assert "15 s" in str(warmup_warning(series, 0.5, 0.0))
+    told = str(warmup_warning([float(i) for i in range(60)], 0.5, 10.0))
+    assert "run is too short" in told
+    assert "its 30 s" in told
+    with pytest.raises(InputError, match="warmup_s"):
+        warmup_warning(series, 0.5, -0.1)
+    with pytest.raises(InputError) as refused:
+        warmup_warning(series[:49], 0.5, 10.0)
+    assert refused.value.where == "warmup_warning"
 
 
 def test_the_last_five_batches_are_never_the_only_ones_left() -> None:
@@ -109,13 +158,17 @@ def test_replications_are_averaged_before_they_are_looked_at() -> None:
     assert warmup_check(later) == {}
 
 
+def test_a_column_that_begins_with_zeros_is_looked_at() -> None:
+    assert "30 s" in warmup_check([result([0.0] * 30 + [1.0] * 170)])["tcp_delivered_bytes"]
+
+
 def test_results_that_do_not_belong_together_are_refused() -> None:
     with pytest.raises(InputError, match="no series"):
         warmup_check([Result([], {}, [], {}, {})])
-    with pytest.raises(InputError, match="do not belong together"):
-        warmup_check([result([1.0] * 50), result([1.0] * 60)])
-    with pytest.raises(InputError, match="do not belong together"):
-        warmup_check([])
+    for apart, found in (([result([1.0] * 50), result([1.0] * 60)], "2 kinds"), ([], "nothing")):
+        with pytest.raises(InputError, match="do not belong together") as refused:
+            warmup_check(apart)
+        assert refused.value.found == found
     with pytest.raises(InputError, match="nothing to look at"):
         warmup_check([result([0.0] * 50)])
     with pytest.raises(InputError, match="no such column"):

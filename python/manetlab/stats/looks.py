@@ -70,7 +70,8 @@ class Looks:
 
 def doubling(most: int) -> list[int]:
     """Rounds of replications that double: 10, 20, 40, … and the greatest number."""
-    rounds = [LEAST]
-    while rounds[-1] < most:
-        rounds.append(2 * rounds[-1])
-    return [*(n for n in rounds if n < most), most]
+    rounds, n = [], LEAST
+    while n < most:
+        rounds.append(n)
+        n *= 2
+    return [*rounds, most]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -29,7 +30,7 @@ def replications_needed(
         confidence: The interval's confidence.
 
     Returns:
-        The number, at least 2; None if none below ten million is enough, as for a mean of zero.
+        The number, at least 2; None if not even ten million are enough, as for a mean of zero.
 
     Raises:
         InputError: There are fewer than two values, one is not finite, or an argument is not allowed.
@@ -44,14 +45,8 @@ def replications_needed(
 
     if not enough(MOST_REPLICATIONS):
         return None
-    low, high = 1, 2
-    while not enough(high):
-        low, high = high, high * 2
-    # Too few at `low`, enough at `high`: the half width falls with n.
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    # The half width falls with n.
+    return bisect_left(range(MOST_REPLICATIONS), True, lo=2, key=enough)
 
 
 @dataclass(frozen=True)
