@@ -1,5 +1,6 @@
 """Statistics against values worked out by hand, scipy's own, and experiments whose truth is known."""
 
+import dataclasses
 import math
 from itertools import pairwise
 
@@ -13,6 +14,7 @@ from manetlab.errors import InputError
 from manetlab.stats import (
     Interval,
     bootstrap_interval,
+    checks,
     heavy_tail_warning,
     holm,
     jain,
@@ -199,6 +201,11 @@ def test_zero_differences_count_for_neither_side() -> None:
     assert (same.p_t, same.p_wilcoxon, same.difference.half_width) == (1.0, 1.0, 0.0)
 
 
+def test_a_comparison_cannot_be_changed() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        paired_difference([2.0, 3.0], [1.0, 2.5]).p_t = 0.01  # type: ignore[misc]
+
+
 def test_equal_differences_have_the_least_p_values() -> None:
     paired = paired_difference([2.0, 3.0, 4.0, 5.0], [1.0, 2.0, 3.0, 4.0])
     assert (paired.p_t, paired.p_wilcoxon) == (0.0, 2 / 16)
@@ -234,6 +241,15 @@ def test_ratios_without_a_bound_say_so() -> None:
     proportional = paired_ratio([30.0, 33.0, 36.0], [10.0, 11.0, 12.0])
     assert (proportional.low, proportional.high) == (3.0, 3.0)
     assert paired_ratio([3.0], [2.0]) == Interval(1.5, math.inf, 1)
+
+
+def test_a_ratio_loses_its_bound_at_the_confidence_at_which_the_denominator_may_be_zero() -> None:
+    # Student's distribution of two values is Cauchy's; the mean of 1 and 5 is 1.5 standard errors.
+    at = 2.0 * math.atan(1.5) / math.pi
+    near = [at + step * 2.0**-53 for step in range(-30, 31)]
+    unbounded = [math.isinf(paired_ratio([1.0, 2.0], [1.0, 5.0], each).half_width) for each in near]
+    assert unbounded == sorted(unbounded)
+    assert (unbounded[0], unbounded[-1]) == (False, True)
 
 
 @given(
@@ -290,6 +306,13 @@ def test_fairness_of_extremes() -> None:
     assert jain([0.0, 0.0, 9.0]) == pytest.approx(1 / 3)
     assert jain([5e-320, 5e-320]) == 1.0
     assert math.isnan(jain([0.0, 0.0]))
+    assert jain([1.0, 0.5]) == pytest.approx(0.9)
+    assert math.isnan(max_min([0.0, 0.0]))
+    assert max_min([4.0, 1.0, 2.0]) == 0.25
+    assert max_min([0.0, 2.0]) == 0.0
+    assert unfairness([3.0, 0.0], [3.0, 4.0]) == pytest.approx(0.8)
+    assert unfairness([1.0, 2.0], [1.0, 2.0]) == 0.0
+    assert unfairness([0.25], [1.0]) == 0.75
 
 
 def test_jain_of_each_group_is_that_of_the_group() -> None:
@@ -298,10 +321,6 @@ def test_jain_of_each_group_is_that_of_the_group() -> None:
     assert repr(found) == repr([jain(group) for group in groups])
     with pytest.raises(InputError, match="0 or more"):
         jain_of_each([1.0, -1.0], [2])
-    assert math.isnan(max_min([0.0, 0.0]))
-    assert max_min([4.0, 1.0, 2.0]) == 0.25
-    assert unfairness([3.0, 0.0], [3.0, 4.0]) == pytest.approx(0.8)
-    assert unfairness([1.0, 2.0], [1.0, 2.0]) == 0.0
 
 
 def test_a_heavy_tail_is_told_and_a_light_one_is_not() -> None:
@@ -312,6 +331,18 @@ def test_a_heavy_tail_is_told_and_a_light_one_is_not() -> None:
     assert false_alarms <= 20
     assert heavy_tail_warning([0.0] * 9 + [1.0]) is not None
     assert heavy_tail_warning([1e9 + 1e-7 * (i % 3) for i in range(10)]) is None
+
+
+def test_shares_are_between_0_and_1_and_confidences_not_too_close_to_1() -> None:
+    last, first = math.nextafter(1.0, 0.0), math.nextafter(0.0, 1.0)
+    assert [checks.share(each, "here") for each in (first, last)] == [first, last]
+    for refused in (0.0, 1.0, math.nan):
+        with pytest.raises(InputError):
+            checks.share(refused, "here")
+    most = 1.0 - 1e-14
+    assert checks.confidence(most, "here") == most
+    with pytest.raises(InputError, match="at most"):
+        checks.confidence(math.nextafter(most, 1.0), "here")
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,7 @@ def holm(p_values: Iterable[float]) -> list[float]:
     listed = checks.numbers(p_values, "holm", least=0)
     for index, p in enumerate(listed):
         checks.within(p, 0.0, 1.0, f"holm: value {index}")
-    adjusted = [0.0] * len(listed)
+    adjusted = listed.copy()
     least = 0.0
     for rank, index in enumerate(sorted(range(len(listed)), key=listed.__getitem__)):
         least = max(least, min(1.0, (len(listed) - rank) * listed[index]))
