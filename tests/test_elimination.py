@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import subprocess
@@ -24,6 +25,7 @@ from manetlab.report.methods import table as methods_table
 from manetlab.report.study import Study
 from manetlab.report.writing import write
 from manetlab.stats import Looks, compare_with_best, eliminate
+from manetlab.stats.elimination import Eliminated, eliminated
 from manetlab.stats.looks import doubling
 from tests.campaigns import exported
 from tests.conftest import Cli
@@ -101,6 +103,27 @@ def test_with_a_margin_that_is_still_open_an_alternative_goes_on(
     # The same of a share of the best's mean, which is some 150.
     share = None if margin is None else margin / float(np.mean(values["b"]))
     assert eliminate({"m": values}, looks(40), share=share)[0].given_up.get("a") == after
+
+
+def test_a_sole_alternative_goes_on_and_what_is_left_alone_ends_unless_told_otherwise() -> None:
+    names, out = ["a", "b", "c"], {10: ["b"], 20: ["b", "c"]}
+    assert eliminated(names, [10, 20, 40], lambda n, _: out[n]) == Eliminated({"b": 10, "c": 20}, {"a": 20})
+    goes_on = eliminated(names, [10, 20], lambda n, _: out[n], stop_alone=False)
+    assert goes_on == Eliminated({"b": 10, "c": 20}, {})
+    assert eliminated(["a", "b"], [10, 20], lambda n, _: out[n]) == Eliminated({"b": 10}, {"a": 10})
+    assert eliminated(["a"], [10, 20], lambda _, given_up: [*given_up]) == Eliminated({}, {})
+    # A look whose results are not all there is the end.
+    assert eliminated(names, [10, 20], lambda n, _: out[n] if n < 20 else None) == Eliminated({"b": 10}, {})
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        goes_on.alone = {"a": 20}  # type: ignore[misc]
+
+
+def test_questions_that_are_answered_together_share_the_error() -> None:
+    # Without a look before the last: Bonferroni's three pairs of three measures.
+    values = rows(5, 10, {"a": 0.0, "b": 1.0, "c": 2.0})
+    for measures, families in (({"m": values}, 3), ({"m": values, "n": values, "o": values}, None)):
+        _, standing = eliminate(measures, looks(10), families=families)
+        assert standing["m"] == compare_with_best(values, families=3)
 
 
 @settings(deadline=None, max_examples=60)

@@ -96,7 +96,7 @@ def eliminate(
     def found(n: int, ended: Mapping[str, int], now: Looks) -> dict[str, list[WithBest]]:
         return {
             measure: compare_with_best(
-                {name: _cut(of, min(n, ended.get(name, n)), n) for name, of in values.items()},
+                {name: _cut(of, ended.get(name, n), n) for name, of in values.items()},
                 higher_is_better=higher_is_better,
                 families=families or len(measures),
                 confidence=confidence,
