@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from manetlab import _core
-from manetlab.replay.recorded import SENDERS
+from manetlab.labels import SENDERS
 from tests.conftest import ROOT
 from tests.test_docs import blocks
 
@@ -19,7 +19,7 @@ UNNAMED = {"vegas_ns2"}
 EDITS: dict[str, tuple[str, ...]] = {
     f"{FOLDER}/mod.rs": (r"^mod {0};$", r"\b{0}::\w+"),
     "crates/core/src/transport/tcp/params.rs": (r'^        \w+ = "{0}",$', r'^    "{0}" \{{'),
-    "python/manetlab/replay/recorded.py": (r'^    "{0}": "',),
+    "python/manetlab/labels.py": (r'^    "{0}": "',),
     "docs/models/tcp.md": (r"^\| congestion control \|.*\b{1}(?!\w)", r"^\| `{0}` \| {1} \|"),
     "README.md": (r"^\| TCP .*\b{1}(?!\w)",),
 }

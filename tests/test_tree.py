@@ -13,13 +13,13 @@ import pytest
 from tests.conftest import ROOT
 
 LIMITS = {
-    "": (1_593, 18_962_700),
+    "": (1_594, 18_962_700),
     "crates": (621, 4_973_000),
     "docs": (74, 1_756_000),
     "papers": (199, 7_120_000),
     "papers/kept": (5, 4_030_000),
     "python": (207, 1_773_000),
-    "tests": (162, 1_436_700),
+    "tests": (162, 1_439_700),
     "validation": (56, 420_000),
     "viewer": (70, 460_000),
 }
@@ -39,8 +39,10 @@ def sizes() -> dict[str, int]:
 def test_no_folder_is_larger_than_its_limit(folder: str) -> None:
     of = [size for name, size in sizes().items() if not folder or name.startswith(f"{folder}/")]
     files, size = LIMITS[folder]
-    assert 0.8 * files < len(of) <= files, f"{len(of)} files"
-    assert 0.8 * size < sum(of) <= size, f"{sum(of)} bytes"
+    where = folder or "the repository"
+    what = f"{where} has {{}}: change its entry in LIMITS, and say why in the commit's message"
+    assert 0.8 * files < len(of) <= files, what.format(f"{len(of)} files")
+    assert 0.8 * size < sum(of) <= size, what.format(f"{sum(of)} bytes")
 
 
 def test_what_is_made_from_kept_results_is_not_stored() -> None:

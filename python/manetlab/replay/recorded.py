@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from manetlab import recorded_head
+from manetlab import labels, recorded_head
 from manetlab.errors import InputError, shown
 from manetlab.files import printable, read_bytes
 
@@ -21,21 +21,6 @@ VERSIONS = (2, 3)
 FILE_HEAD, CHUNK_HEAD = 16, 16
 MAX_HEAD_BYTES = 64 * 2**20
 """Longest head after inflating: its longest part are the flows."""
-SENDERS = {
-    "reno": "Reno",
-    "tahoe": "Tahoe",
-    "newreno": "NewReno",
-    "sack": "SACK",
-    "smart": "SMART",
-    "vegas": "Vegas",
-    "cubic": "CUBIC",
-    "reno-f": "Reno-F",
-    "eifel": "Eifel",
-    "f-rto": "F-RTO",
-}
-"""TCP senders as papers write them; the others are shown by their names in manetlab."""
-IN_WORDS = {"static": "static routes", "flooding": "flooding"}
-"""Routing protocols whose names are words and no abbreviations."""
 HINT = "manetlab run SCENARIO.toml --record FILE writes a recording"
 
 
@@ -138,10 +123,15 @@ def note(recorded: Recorded, name: str) -> dict[str, Any]:
     params = scenario.get("params", {})
     sender = _sender(params, head)
     nodes, duration = head.get("nodes"), head.get("duration_s")
-    summary = [_protocol(routing), *([sender] if sender else []), f"{nodes} nodes", f"{duration:g} s"]
+    summary = [
+        labels.of_protocol(routing),
+        *([sender] if sender else []),
+        f"{nodes} nodes",
+        f"{duration:g} s",
+    ]
     provenance = head.get("provenance") or {}
     facts = [
-        ("Routing", _protocol(routing)),
+        ("Routing", labels.of_protocol(routing)),
         *([("Transport", sender)] if sender else []),
         *([("Profile", str(provenance["profile"]))] if "profile" in provenance else []),
         ("Nodes", str(nodes)),
@@ -159,15 +149,6 @@ def note(recorded: Recorded, name: str) -> dict[str, Any]:
     }
 
 
-def _protocol(name: str) -> str:
-    """A routing protocol as papers write it, with its parameter set: `AODV (ns-2.35)`, `static routes`."""
-    protocol, _, of = name.partition(":")
-    if protocol == "python":
-        return of
-    label = IN_WORDS.get(protocol, protocol.upper())
-    return f"{label} ({of})" if of else label
-
-
 def _sender(params: dict[str, Any], head: dict[str, Any]) -> str:
     """The TCP sender by its name, if there is TCP."""
     if "tcp" not in params or not any(flow.get("kind") != "cbr" for flow in head.get("flows", [])):
@@ -183,7 +164,7 @@ def _sender(params: dict[str, Any], head: dict[str, Any]) -> str:
             # Parameters of another version, or of no version at all.
             return "TCP"
         if is_so:
-            return f"TCP {SENDERS.get(name, name)}"
+            return f"TCP {labels.SENDERS.get(name, name)}"
     return "TCP"
 
 
@@ -208,7 +189,7 @@ def names(recordings: list[Recorded]) -> list[str]:
         scenario, head = scenario_of(each), each.head
         described.append(
             {
-                "routing": _protocol(str(scenario.get("routing", head.get("routing", "")))),
+                "routing": labels.of_protocol(str(scenario.get("routing", head.get("routing", "")))),
                 "tcp": _sender(scenario.get("params", {}), head),
                 "seed": f"seed {head.get('seed')}",
                 "replication": f"replication {head.get('replication')}",

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from manetlab import labels
 from manetlab.campaign.survivors import FEWER
 from manetlab.metrics import Metric
 from manetlab.report.outcomes import capital, confidence
@@ -21,30 +22,6 @@ MOST_GROUPS = 3
 """Most outcomes that are told apart in the first sentence; the rarest are summed up."""
 MOST_NAMED = 3
 """Most settings that a sentence names."""
-NAMES = {
-    name: name.upper()
-    for name in (
-        "aodv",
-        "dsr",
-        "dsdv",
-        "olsr",
-        "tsr",
-        "adv",
-        "lunar",
-        "dymo",
-        "tora",
-        "ssa",
-        "abr",
-        "zrp",
-        "cedar",
-        "sack",
-        "smart",
-        "cubic",
-    )
-}
-NAMES |= {name: name.capitalize() for name in ("babel", "reno", "tahoe", "vegas")}
-NAMES |= {"batman": "B.A.T.M.A.N.", "static": "static routes", "newreno": "NewReno", "reno-f": "Reno-F"}
-"""What protocols are called, by the names that scenarios have for them."""
 
 
 @dataclass(frozen=True)
@@ -112,8 +89,7 @@ def name_of(study: Study, name: str) -> str:
     assert study.compared is not None
     if study.compared.numbers is not None:
         return study.compared.setting(name)
-    base, colon, of_set = name.partition(":")
-    return f"{NAMES.get(base, base)} ({of_set})" if colon else NAMES.get(name, name)
+    return labels.of_alternative(name)
 
 
 def _choice(study: Study, found: Sequence[Choice]) -> str:
