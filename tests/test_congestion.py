@@ -57,7 +57,7 @@ def controls() -> set[str]:
 
 @pytest.mark.parametrize("control", sorted(controls()))
 def test_every_congestion_control_is_in_every_place(control: str) -> None:
-    label = SENDERS.get(control, "a label")
+    label = SENDERS.get(control, control.capitalize())
     assert missing_edits(control, label, written) == [], f"{PAGE.name} says what to write there"
     assert control in _core.tcp_senders(), "run `make build`"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from manetlab import Scenario, run
+from manetlab import Scenario, _core, run
 from manetlab.errors import InputError
 from manetlab.topology import path_hops
 
@@ -34,27 +34,7 @@ def test_a_node_that_is_down_from_the_start_is_as_one_that_is_out_of_range() -> 
     assert failed.totals["cbr_received"] == 0
 
 
-@pytest.mark.parametrize(
-    "routing",
-    [
-        "aodv",
-        "dsdv",
-        "dsr",
-        "olsr",
-        "babel",
-        "batman",
-        "dymo",
-        "tora",
-        "ssa",
-        "abr",
-        "zrp",
-        "cedar",
-        "rip",
-        "lunar",
-        "flooding",
-        "static",
-    ],
-)
+@pytest.mark.parametrize("routing", _core.routings())
 def test_delivery_resumes_when_a_relay_is_back(routing: str) -> None:
     """Down for 10 of 40 s: what is lost is lost in this time, and a little more."""
     result = run(chain(routing=routing, duration_s=81.0, failures=[{"node": 1, "at_s": 20.0, "for_s": 10.0}]))
@@ -164,10 +144,7 @@ def test_failures_that_cannot_be_are_told(failure: dict[str, Any], told: str) ->
 
 # Crashes.
 
-PROTOCOLS = (
-    *("aodv", "dsdv", "dsr", "tsr", "adv", "olsr", "babel", "batman", "dymo", "tora", "ssa", "abr", "zrp"),
-    *("cedar", "rip", "lunar", "flooding", "static"),
-)
+PROTOCOLS = tuple(_core.routings())
 
 
 @pytest.mark.parametrize("routing", [*PROTOCOLS, "aodv:dyer-2002"])

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from manetlab import _core, parameters
+from manetlab import _core, labels, parameters
 from tests.conftest import ROOT
 from tests.test_docs import blocks
 
@@ -24,11 +24,24 @@ BESIDE = {"testbench"}
 EDITS: dict[str, tuple[str, ...]] = {
     "crates/core/src/routing/mod.rs": (r"^pub mod {0};$",),
     "crates/core/src/sections.rs": (r'^        \w+ = "{0}" in {0}: \w+',),
+    "crates/promises/src/terms.rs": (r"^        \((?:RoutingKind::\w+ \| )*RoutingKind::(?i:{0})\b",),
     "python/manetlab/scenario.py": (r'^    {0}: Section = section\("Changed parameters of',),
     "python/manetlab/docs_tables.py": (r'^    "{0}": \("',),
-    "docs/scenarios.md": (r"^\| `routing` \|.*`{0}`", r"^\| `radio`.*`{0}`"),
+    "docs/scenarios.md": (
+        r"^\| `routing` \|.*`{0}`",
+        r"^\| `radio`.*`{0}`",
+        r"^\| (?!`radio`)(?:`\w+`, )*`{0}`[^|]*\| [^|]+ \| [^|]+ \|$",
+    ),
 }
 """What must be found in the existing files, where {0} is the protocol's module."""
+
+LISTS: dict[str, str] = {
+    "README.md": r"^\| (?=AODV ).*(?<!\w){1}(?!\w)",
+    "ARCHITECTURE.md": r"^\| `routing`, `transport`, `traffic` \|.*(?<!\w){1}(?!\w)",
+    "docs/reliability.md": r"^\| `routing` \|.*(?<!\w){1}(?!\w)",
+    "packaging/site/zensical.toml": r'^ +"docs/models/{0}\.md",$',
+}
+"""What names all protocols: {0} is the module, {1} what the protocol is called."""
 
 
 def missing_edits(protocol: str, text_of: Callable[[str], str]) -> list[str]:
@@ -38,6 +51,24 @@ def missing_edits(protocol: str, text_of: Callable[[str], str]) -> list[str]:
         for path, patterns in EDITS.items()
         if not all(re.search(each.format(protocol), text_of(path), re.MULTILINE) for each in patterns)
     ]
+
+
+def lists_without(protocol: str, text_of: Callable[[str], str]) -> list[str]:
+    """The lists in which a protocol is missing."""
+    label = re.escape(labels.of_protocol(protocol))
+    return [
+        path
+        for path, pattern in LISTS.items()
+        if not re.search(pattern.format(protocol, label), text_of(path), re.MULTILINE)
+    ]
+
+
+def has_label(protocol: str) -> bool:
+    """Does the heading of a protocol's page begin with what the protocol is called?"""
+    page = ROOT / f"docs/models/{protocol}.md"
+    label = labels.of_protocol(protocol)
+    heading = page.read_text(encoding="utf-8").partition("\n")[0] if page.exists() else ""
+    return heading.startswith(f"# {label[0].upper()}{label[1:]}")
 
 
 def written(path: str) -> str:
@@ -71,6 +102,9 @@ def own_files_missing(protocol: str, text: str) -> list[str]:
             f"golden/….toml with routing = {protocol}": any(
                 name.partition(":")[0] == protocol for name in routed
             ),
+            f"in python/manetlab/labels.py a label with which docs/models/{protocol}.md begins": has_label(
+                protocol
+            ),
             "a test that calls the shared suite": bool(re.search(r"\bsuite(_at_pace|_on_chains)?\(", text)),
         }.items()
         if not is_there
@@ -80,6 +114,7 @@ def own_files_missing(protocol: str, text: str) -> list[str]:
 @pytest.mark.parametrize("protocol", sorted(set(protocols()) - WITHOUT_PARAMETERS))
 def test_every_protocol_is_in_every_place(protocol: str) -> None:
     assert missing_edits(protocol, written) == [], "docs/add-a-routing-protocol.md says what to write there"
+    assert lists_without(protocol, written) == [], f"the protocol is called {labels.of_protocol(protocol)}"
     assert own_files_missing(protocol, protocols()[protocol]) == []
     assert protocol in _core.routings(), "run `make build`"
     assert protocol in parameters.schema()
@@ -90,17 +125,25 @@ def test_every_protocol_of_the_simulator_is_found() -> None:
 
 
 def test_each_edit_that_is_not_made_is_named_and_no_protocol_needs_more_than_six() -> None:
-    assert missing_edits("no_protocol", written) == list(EDITS)
-    # The sixth is a variant of `Payload`, for protocols with messages, whose name the compiler asks for, or
-    # what a protocol does not promise, which the shared suite asks for.
-    assert len(EDITS) <= 5
-    for path in EDITS:
+    # What a protocol may need beyond these the compiler asks for (a variant of `Payload`, for messages with a
+    # format) or the shared suite (what it does not promise).
+    assert len(EDITS) <= 6
+    for places, missing in ((EDITS, missing_edits), (LISTS, lists_without)):
+        assert missing("no_protocol", written) == list(places)
+        for path in places:
 
-        def undone(other: str, path: str = path) -> str:
-            lines = written(other).splitlines()
-            return "\n".join(line for line in lines if other != path or "flooding" not in line)
+            def undone(other: str, path: str = path) -> str:
+                lines = written(other).splitlines()
+                return "\n".join(line for line in lines if other != path or "flooding" not in line.lower())
 
-        assert missing_edits("flooding", undone) == [path]
+            assert missing("flooding", undone) == [path]
+
+
+def test_alternatives_are_called_as_people_write_them() -> None:
+    names = ("rip:quick", "batman", "static", "f-rto", "predict-ndg", "python:lab.Gossip", "64 kb/s")
+    called = ["RIP (quick)", "B.A.T.M.A.N.", "static routes", "F-RTO", "predict-ndg", names[5], names[6]]
+    assert [labels.of_alternative(name) for name in names] == called
+    assert labels.of_protocol("python:lab.Gossip") == "lab.Gossip"
 
 
 # The page.
@@ -130,7 +173,7 @@ def test_the_page_shows_flooding_in_rust_whole() -> None:
 
 def test_the_edits_that_the_page_shows_are_those_that_are_made() -> None:
     assert set(re.findall(r"`([\w/]+\.(?:rs|py|md))`", PAGE.read_text(encoding="utf-8"))) >= set(EDITS)
-    odds, *edits, line, terms = blocks(PAGE, "text")
+    odds, *edits, line, maker, terms, promised = blocks(PAGE, "text")
     python = written("python/manetlab/scenario.py") + written("python/manetlab/docs_tables.py")
     assert len(edits) == 2
     # The words of the grammar, and the types, that the line and the terms of a geographic protocol use.
@@ -138,6 +181,9 @@ def test_the_edits_that_the_page_shows_are_those_that_are_made() -> None:
     assert line.strip().endswith("knowing positions,")
     suite = written(str(FOLDER / "testbench" / "suite.rs"))
     assert all(f"    {name}: [Arrive; 2]," in suite for name in re.findall(r"(\w+): \[Nothing; 2\]", terms))
+    assert "Placed<impl Fn(Place) -> Box<dyn Routing> + Clone> {" in maker
+    promises = written("crates/promises/src/promise.rs")
+    assert all(f"    {name},\n" in promises for name in re.findall(r"[\[ ]([A-Z][a-z]+)[,\]]", promised))
     assert all(part in python for block in edits for part in block.split("    …\n"))
     by_chance = written(str(FOLDER / "testbench" / "by_chance.rs")).replace(
         "self.declares", "self.params.probability"
