@@ -155,6 +155,7 @@ def test_where_nothing_can_be_adjusted_the_reason_is_told(
     assert reason in found.reason
     assert not found.is_adjusted
     assert math.isnan(found.gain)
+    assert (found.draws, found.covariates) == (0, ())
     assert found.interval == mean_interval(list(values))
 
 
@@ -199,6 +200,92 @@ def test_a_mean_beyond_its_bounds_is_not_adjusted() -> None:
     assert found.interval == bounded_interval(list(values), 0.0, 1.0)
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_mean_on_a_bound_is_not_adjusted(turned: bool) -> None:
+    # On a straight line without residuals the adjusted mean is that of the line: (5 + 10 · 1.5) / 20 = 1.
+    covariate = np.array([0.0, 1.0] * 5 + [1.5] * 10)
+    line = 1.0 - covariate if turned else covariate
+    found = adjusted(line[:10], covariate, least=0.0, most=1.0)
+    assert "beyond what the metric can be" in found.reason
+    assert adjusted(line[:10], covariate, least=-0.1, most=1.1).interval.mean == (0.0 if turned else 1.0)
+
+
+def test_far_from_its_bounds_an_interval_is_that_without_bounds() -> None:
+    values, first, _ = drawn(14, 15, 400)
+    plain, bounded = (adjusted(values, first), adjusted(values, first, least=-1e7, most=1e7))
+    assert (bounded.interval.low, bounded.interval.high) == pytest.approx(
+        (plain.interval.low, plain.interval.high), rel=1e-4
+    )
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
+def test_a_covariate_that_varies_by_rounding_only_is_constant(unit: float) -> None:
+    values, first, _ = drawn(15, 12, 300)
+    rounded = np.where(np.arange(300) % 2, 0.1 + 0.2, 0.3) * unit
+    assert len(set(rounded)) == 2
+    assert adjusted(values, rounded, unit * first).covariates == ("x1",)
+    assert "the covariates are the same" in adjusted(values, rounded, np.zeros(300)).reason
+
+
+def test_a_covariate_adds_something_from_a_thousand_millionth_of_its_variance_on() -> None:
+    random = np.random.default_rng(16)
+    values, first, _ = drawn(16, 30, 300)
+    # Without anything that the first 30 of the other could say of it.
+    own = random.normal(0.0, 1.0, 300)
+    design = np.column_stack([np.ones(30), first[:30]])
+    own[:30] -= design @ np.linalg.lstsq(design, own[:30], rcond=None)[0]
+    own *= first[:30].std() / own[:30].std()
+    for share, used in ((0.5e-9, ("x0",)), (2e-9, ("x0", "x1"))):
+        assert adjusted(values, first, first + math.sqrt(share) * own).covariates == used
+
+
+def missed_by_the_others(values: Array, *covariates: Array) -> float:
+    """The sum of squares by which regressions without a value miss it."""
+    total = 0.0
+    for index in range(len(values)):
+        rest = np.arange(len(values)) != index
+        design = np.column_stack([np.ones(len(values)), *covariates])
+        slopes, *_ = np.linalg.lstsq(design[rest], values[rest], rcond=None)
+        total += float(values[index] - design[index] @ slopes) ** 2
+    return total
+
+
+def test_what_is_explained_is_what_predictions_of_left_out_values_do_not_miss() -> None:
+    values, first, second = drawn(17, 30, 30)
+    noise = np.random.default_rng(17).normal(0.0, 1.0, 30)
+    for n, covariates, used in (
+        # One covariate of 10 values and of 19, two of 20 and of 29, and three of 30.
+        (10, (first, second), 1),
+        (19, (first, second), 1),
+        (20, (noise, first, second), 2),
+        (29, (noise, first, second), 2),
+        (30, (noise, second, first), 3),
+    ):
+        listed = [of[:n] for of in covariates]
+        alone = missed_by_the_others(values[:n])
+        missed = missed_by_the_others(values[:n], *listed[:used])
+        share = explained(list(values[:n]), {str(place): list(of) for place, of in enumerate(listed)})
+        assert share == pytest.approx(1.0 - missed / alone, rel=1e-9)
+        assert share > 0.5
+
+
+def test_covariates_after_the_one_that_predicts_best_take_nothing_from_what_is_explained() -> None:
+    values, first, _ = drawn(18, 40, 40)
+    with_one = 1.0 - missed_by_the_others(values, first) / missed_by_the_others(values)
+    noise = next(
+        noise
+        for noise in np.random.default_rng(18).normal(0.0, 1.0, (99, 40))
+        if missed_by_the_others(values, first, noise) > missed_by_the_others(values, first)
+    )
+    assert explained(list(values), {"a": list(first), "b": list(noise)}) == pytest.approx(with_one)
+    assert explained(list(values), {"a": [1.0] * 40}) == 0.0
+
+
+def test_an_adjusted_mean_is_a_value() -> None:
+    values, first, _ = drawn(19, 12, 100)
+    assert len({adjusted(values, first), adjusted(values, first), adjusted(values + 1.0, first)}) == 2
+
+
 def test_what_is_explained_is_that_of_values_not_fitted() -> None:
     values, first, second = drawn(9, 60, 60)
     share = explained(list(values), {"a": list(first), "b": list(second)})
@@ -210,7 +297,14 @@ def test_what_is_explained_is_that_of_values_not_fitted() -> None:
 
 
 def test_covariates_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(InputError, match="covariates do not fit"):
-        adjusted_interval([1.0] * 12, {"x": [1.0] * 11}, {"x": [1.0] * 30})
-    with pytest.raises(InputError, match="covariates do not fit"):
-        adjusted_interval([1.0] * 12, {"x": [1.0] * 12}, {"y": [1.0] * 30})
+    twelve, thirty, more = [1.0] * 12, [1.0] * 30, [1.0] * 31
+    for known, of_all, found in (
+        ({"x": [1.0] * 11}, {"x": thirty}, "x: 11 and 30"),
+        ({"x": twelve}, {"y": thirty}, "x: 12 and 0"),
+        ({"x": twelve, "y": twelve}, {"x": thirty, "y": more}, "x: 12 and 30, y: 12 and 31"),
+        ({"x": twelve, "y": [1.0] * 13}, {"x": thirty, "y": thirty}, "x: 12 and 30, y: 13 and 30"),
+        ({}, {"x": thirty}, "none"),
+    ):
+        with pytest.raises(InputError, match="covariates do not fit") as refused:
+            adjusted_interval(twelve, known, of_all)
+        assert refused.value.found == found

@@ -117,7 +117,7 @@ def adjusted_interval(
         else within_bounds(mean, t * t * variance, least, most, n)
     )
     gain = deviation(listed) ** 2 / n / variance
-    return AdjustedMean(interval, gain, len(everywhere), tuple(names), skewness=heavy_tail(residuals))
+    return AdjustedMean(interval, gain, len(everywhere[0]), tuple(names), skewness=heavy_tail(residuals))
 
 
 def explained(values: Sequence[float], covariates: Mapping[str, Sequence[float]]) -> float:
@@ -130,23 +130,22 @@ def explained(values: Sequence[float], covariates: Mapping[str, Sequence[float]]
     if n < LEAST or deviation(values) == 0.0:
         return 0.0
     names, columns, _ = _useful(covariates, covariates, 1 + (n - LEAST) // EACH)
-    return _best(values, columns)[1] if names else 0.0
+    return _share_explained(values, columns) if names else 0.0
 
 
-def _best(values: Sequence[float], columns: Array) -> tuple[int, float]:
-    """How many of the first columns predict best each value from the others, and what share they explain."""
+def _share_explained(values: Sequence[float], columns: Sequence[Array]) -> float:
+    """The share that the first columns explain, as many as predict best each value from the others."""
     import numpy as np
 
     y = np.asarray(values, dtype=float)
     n = len(y)
     alone = float(np.sum(((y - y.mean()) * n / (n - 1)) ** 2))
-    best, least = 0, alone
-    for count in range(1, columns.shape[1] + 1):
-        _, residuals, inverse = _fitted(y, columns[:, :count])
-        missed = float(np.sum(_without(residuals, columns[:, :count], inverse) ** 2))
-        if missed < least:
-            best, least = count, missed
-    return best, 1.0 - least / alone
+    missed = [alone]
+    for count, _ in enumerate(columns, 1):
+        first = np.column_stack(columns[:count])
+        _, residuals, inverse = _fitted(y, first)
+        missed.append(float(np.sum(_without(residuals, first, inverse) ** 2)))
+    return 1.0 - min(missed) / alone
 
 
 def _without(residuals: Array, columns: Array, inverse: Array) -> Array:
@@ -182,7 +181,7 @@ def _unadjusted(values: Sequence[float], least: float, most: float, confidence: 
 
 def _useful(
     known: Mapping[str, Sequence[float]], all_known: Mapping[str, Sequence[float]], count: int
-) -> tuple[list[str], Array, Array]:
+) -> tuple[list[str], list[Array], list[Array]]:
     """The first ``count`` covariates that vary by themselves: names, and one column each, scaled alike."""
     import numpy as np
 
@@ -195,7 +194,7 @@ def _useful(
             break
         here, all_here = np.asarray(known[name], dtype=float), np.asarray(all_known[name], dtype=float)
         centre, scale = float(here.mean()), float(here.std())
-        if scale <= SAME * max(1.0, abs(centre)):
+        if scale <= SAME * abs(centre):
             continue
         column = (here - centre) / scale
         rest = column.copy()
@@ -207,9 +206,7 @@ def _useful(
         columns.append(column)
         basis.append(rest / math.sqrt(float(rest @ rest)))
         everywhere.append((all_here - centre) / scale)
-    if not names:
-        return [], np.empty((0, 0)), np.empty((0, 0))
-    return names, np.column_stack(columns), np.column_stack(everywhere)
+    return names, columns, everywhere
 
 
 def _fitted(y: Array, columns: Array) -> tuple[Array, Array, Array]:
@@ -221,11 +218,13 @@ def _fitted(y: Array, columns: Array) -> tuple[Array, Array, Array]:
     return slopes, y - y.mean() - columns @ slopes, np.asarray(inverse, dtype=np.float64)
 
 
-def _estimate(values: Sequence[float], columns: Array, everywhere: Array) -> tuple[float, float, list[float]]:
+def _estimate(
+    values: Sequence[float], here: Sequence[Array], all_here: Sequence[Array]
+) -> tuple[float, float, list[float]]:
     """The adjusted mean, its variance, and the residuals of left-out values. Columns have a mean of zero."""
     import numpy as np
 
-    y = np.asarray(values, dtype=float)
+    y, columns, everywhere = np.asarray(values, dtype=float), np.column_stack(here), np.column_stack(all_here)
     n, m = len(y), len(everywhere)
     slopes, residuals, inverse = _fitted(y, columns)
     left_out = _without(residuals, columns, inverse)
