@@ -45,7 +45,7 @@ TESTS = {
     f"{STATS}/elimination.py": ["test_elimination"],
     f"{STATS}/fairness.py": ["test_stats"],
     f"{STATS}/families.py": ["test_stats_families"],
-    f"{STATS}/intervals.py": ["test_stats_bounded", "test_stats"],
+    f"{STATS}/intervals.py": ["test_stats_intervals", "test_stats_bounded", "test_stats"],
     f"{STATS}/looks.py": ["test_stats_looks"],
     f"{STATS}/progress.py": ["test_progress"],
     f"{STATS}/regression.py": ["test_stats_regression"],
