@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from manetlab.errors import InputError
 from manetlab.stats import (
+    Looks,
+    WithBest,
     adjusted_pair,
     bonferroni,
     compare_with_best,
@@ -29,6 +31,37 @@ def sample(seed: int, n: int) -> tuple[list[float], list[float]]:
     draw = np.random.default_rng(seed)
     a = draw.normal(10.0, 3.0, n)
     return a.tolist(), (a + draw.normal(0.3, 1.0, n)).tolist()
+
+
+def test_a_p_value_is_multiplied_by_the_comparisons_and_divided_by_the_part_of_the_error() -> None:
+    assert bonferroni(0.125, 3) == bonferroni(0.125, 3, 1.0) == 0.375
+    assert bonferroni(0.125, 3, 0.5) == 0.75
+    assert bonferroni(0.125, 3, 0.25) == 1.0
+    assert (bonferroni(0.0, 1), bonferroni(0.25, 1), bonferroni(1.0, 1)) == (0.0, 0.25, 1.0)
+
+
+@pytest.mark.parametrize("part", [1.0, 0.25])
+@pytest.mark.parametrize("comparisons", [1, 7])
+def test_p_values_and_intervals_at_a_look_have_its_part_of_the_error(comparisons: int, part: float) -> None:
+    a, b = sample(2, 12)
+    ours = adjusted_pair(a, b, comparisons, 0.9, margin=2.0, part=part)
+    theirs = scipy.stats.ttest_rel(a, b)
+    ends = theirs.confidence_interval(1 - 0.1 / comparisons * part)
+    assert (ours.difference.low, ours.difference.high) == pytest.approx(ends, rel=1e-9)
+    assert ours.p_adjusted == pytest.approx(min(1.0, theirs.pvalue * comparisons / part), rel=1e-9)
+    alone = equivalence_p(a, b, 2.0)
+    assert ours.p_equivalent == pytest.approx(min(1.0, alone * comparisons / part), rel=1e-9)
+    by_share = adjusted_pair(a, b, comparisons, 0.9, share=0.2, part=part).p_equivalent
+    alone = ratio_equivalence_p(a, b, 0.2)
+    assert by_share == pytest.approx(min(1.0, alone * comparisons / part), rel=1e-9)
+    # A margin is asked first.
+    assert adjusted_pair(a, b, comparisons, 0.9, margin=2.0, share=0.01, part=part) == ours
+
+
+def test_a_pair_alone_is_a_family_of_one_at_95_per_cent() -> None:
+    a, b = sample(4, 12)
+    assert repr(adjusted_pair(a, b)) == repr(adjusted_pair(a, b, 1, 0.95, part=1.0))
+    assert len({adjusted_pair(a, b, margin=1.0), adjusted_pair(a, b, margin=1.0)}) == 1
 
 
 @pytest.mark.parametrize("comparisons", [1, 7])
@@ -77,6 +110,10 @@ def test_equal_systems_are_equivalent_and_a_single_pair_says_nothing() -> None:
     assert equivalence_p([1.0, 2.0], [1.0, 2.0], 0.1) == 0.0
     assert equivalence_p([1.0], [1.0], 0.1) == 1.0
     assert equivalence_p([1.0, 2.0], [0.5, 1.5], 0.25) == 1.0
+    # Exactly the margin apart is not within it, on neither side.
+    assert equivalence_p([1.0, 2.0], [0.5, 1.5], 0.5) == equivalence_p([0.5, 1.5], [1.0, 2.0], 0.5) == 1.0
+    assert equivalence_p([1.0, 2.0], [0.5, 1.5], 0.75) == 0.0
+    assert ratio_equivalence_p([1.0], [1.0], 0.1) == 1.0
 
 
 def by_hand(rows: dict[str, list[float]], level: float) -> dict[str, tuple[float, float, float]]:
@@ -159,6 +196,109 @@ def test_a_p_value_of_exactly_alpha_is_significant() -> None:
     assert [each.verdict for each in compare_with_best(rows, confidence=more)] == ["not distinguishable"] * 2
 
 
+def of_two(a: list[float], b: list[float], confidence: float, margin: float | None = None) -> WithBest:
+    """The second of two alternatives, of which the first is better."""
+    (_, second) = compare_with_best({"a": a, "b": b}, confidence=confidence, margin=margin)
+    return second
+
+
+def test_p_values_of_exactly_alpha_settle_and_are_equivalent() -> None:
+    # Of two differences a t of 1 has the two-sided p-value 1/2, but for its rounding.
+    alpha = of_two([0.0, 2.0], [0.0, 0.0], 0.9).p_adjusted
+    assert alpha == pytest.approx(0.5)
+    confidence = 1.0 - alpha
+    assert 1.0 - confidence == alpha
+    settled = of_two([0.0, 2.0], [0.0, 0.0], confidence)
+    assert (settled.verdict, settled.is_settled) == ("worse", True)
+    # A margin of 2 leaves 2 and 0 of 0 and −2, one of 1 leaves 0 and −2 of −1 and −3.
+    within = of_two([0.0, 2.0], [0.0, 0.0], confidence, margin=2.0)
+    assert (within.p_equivalent, within.is_equivalent, within.is_settled) == (alpha, True, True)
+    beyond = of_two([1.0, 3.0], [0.0, 0.0], confidence, margin=1.0)
+    assert (beyond.p_equivalent, beyond.is_equivalent, beyond.is_settled) == (1.0, False, True)
+    more = math.nextafter(confidence, 1.0)
+    assert not of_two([0.0, 2.0], [0.0, 0.0], more).is_settled
+    assert not of_two([0.0, 2.0], [0.0, 0.0], more, margin=2.0).is_equivalent
+    assert not of_two([1.0, 3.0], [0.0, 0.0], more, margin=1.0).is_settled
+
+
+def test_an_alternative_is_settled_when_nothing_is_left_to_say_of_it() -> None:
+    zeros, behind = [0.0] * 3, [-4.0, -5.0, -6.0]
+    found = of_two(zeros, behind, 0.95)
+    assert found.p == pytest.approx(scipy.stats.ttest_1samp(behind, 0.0).pvalue, rel=1e-9)
+    assert (found.verdict, found.is_settled) == ("worse", True)
+    # Worse, but by 5 it is neither shown to be less nor more than a margin of 5; it is of 1 and of 12.
+    settled = [of_two(zeros, behind, 0.95, margin).is_settled for margin in (1.0, 5.0, 12.0)]
+    assert settled == [True, False, True]
+    # What does not vary, and what is so skewed that the test cannot be trusted, is not settled.
+    for differences in ([-5.0] * 12, [-100.0] * 10 + [-110.0] * 2):
+        found = of_two([0.0] * 12, differences, 0.95)
+        assert (found.verdict, found.is_settled) == ("worse", False)
+    # The best is not: it may be looked at on.
+    (best, _) = compare_with_best({"a": zeros, "b": behind})
+    assert (best.verdict, best.is_settled) == ("best", False)
+    assert (best.difference.low, best.difference.mean) == (0.0, 5.0)
+
+
+def test_to_be_settled_it_is_enough_to_be_behind_one() -> None:
+    draw = np.random.default_rng(14)
+    rows = {"a": draw.normal(9.0, 1.0, 8), "b": draw.normal(0.0, 1.0, 8), "c": draw.normal(0.0, 1.0, 8)}
+    found = {each.name: each for each in compare_with_best({name: list(of) for name, of in rows.items()})}
+    assert [found[name].verdict for name in "abc"] == ["best", "worse", "worse"]
+    assert [found[name].is_settled for name in "abc"] == [False, True, True]
+    beyond = compare_with_best({name: list(of) for name, of in rows.items()}, margin=2.0)
+    assert [each.is_settled for each in beyond] == [False, True, True]
+
+
+def test_practically_as_good_as_the_best_is_so_whichever_of_the_rivals_is_the_best() -> None:
+    draw = np.random.default_rng(15)
+    base = draw.normal(100.0, 20.0, 10)
+    rows = {"a": base, "b": base + draw.normal(0.0, 0.1, 10), "c": base + draw.normal(1.0, 3.0, 10)}
+    found = compare_with_best({name: list(of) for name, of in rows.items()}, margin=1.0)
+    assert [each.verdict for each in found] == ["not distinguishable"] * 3
+    p = [
+        2 * scipy.stats.ttest_1samp(rows["a"] - rows[other] + 1.0, 0.0, alternative="greater").pvalue
+        for other in "bc"
+    ]
+    assert p[0] < 0.01 < p[1]
+    assert found[0].p_equivalent == pytest.approx(min(1.0, 3 * p[1]))
+
+
+def test_more_comparisons_than_those_of_the_question_are_adjusted_for_and_never_fewer() -> None:
+    a, b = sample(5, 12)
+    rows = {"a": a, "b": b, "c": sample(6, 12)[0]}
+    plain, many, few = (compare_with_best(rows, comparisons=count) for count in (None, 20, 1))
+    assert few == plain
+    for one, other in zip(plain, many, strict=True):
+        assert one.p_adjusted == pytest.approx(min(1.0, 3 * one.p))
+        assert other.p_adjusted == pytest.approx(min(1.0, 20 * one.p))
+
+
+def test_a_margin_is_asked_before_a_share() -> None:
+    a, b = sample(7, 12)
+    rows = {"a": a, "b": b}
+    assert compare_with_best(rows, margin=1.0, share=0.5) == compare_with_best(rows, margin=1.0)
+
+
+def test_alternatives_that_ended_earlier_have_the_part_of_their_look_and_are_not_compared_with() -> None:
+    draw = np.random.default_rng(16)
+    base = draw.normal(100.0, 20.0, 20)
+    a, b, c = (base + draw.normal(gain, 1.0, 20) for gain in (0.0, 0.5, 2.0))
+    rows: dict[str, list[float | None]] = {"a": list(a), "b": list(b), "c": [*c[:10], *[None] * 10]}
+    found = {
+        each.name: each
+        for each in compare_with_best(rows, looks=Looks((10,), 20), ended={"c": 10}, margin=9.0)
+    }
+    # After ten replications c is the best of all; of the others, it was looked at less than b.
+    assert np.mean(c[:10] - b[:10]) > 0.0
+    assert [(found[name].against, found[name].n) for name in "abc"] == [("b", 20), ("a", 20), ("b", 10)]
+    # The first look has a quarter of the error, and the last one the rest.
+    of_c, of_b = (
+        scipy.stats.ttest_rel(a[:n], other[:n], alternative="less").pvalue for other, n in ((c, 10), (b, 20))
+    )
+    smallest = min(2 * of_c * 3 / (1 / 4), 2 * of_b * 3 / (3 / 4))
+    assert found["a"].p_adjusted == pytest.approx(min(1.0, smallest), rel=1e-9)
+
+
 def test_as_good_as_the_best_in_practice_needs_a_margin() -> None:
     base = [10.0, 30.0, 20.0, 40.0, 15.0]
     rows = {"a": base, "b": [value - 0.5 - 0.01 * (value % 3) for value in base]}
@@ -200,8 +340,33 @@ def test_scenarios_without_a_value_leave_their_pairs_only() -> None:
     assert (found["a"].n, found["b"].n, found["c"].n) == (3, 3, 0)
     assert found["c"].verdict == "not distinguishable"
     assert found["c"].difference.half_width == math.inf
-    # With `c` unknown nobody is called the best.
+    # With `c` unknown nobody is called the best, and how far it may be ahead is unknown.
     assert "best" not in {each.verdict for each in found.values()}
+    assert found["a"].difference.low == -math.inf
+    unknown = {each.name: each for each in compare_with_best(rows, margin=100.0)}
+    assert [unknown[name].p_equivalent for name in "ab"] == [1.0, 1.0]
+    of_c = unknown["c"]
+    assert (of_c.against, of_c.difference.n, of_c.p, of_c.is_settled) == ("", 0, 1.0, False)
+    assert (of_c.difference.low, of_c.difference.high) == (-math.inf, math.inf)
+    assert math.isnan(of_c.p_equivalent)
+    assert not of_c.is_equivalent
+
+
+def test_where_pairs_contradict_each_other_nothing_is_excluded() -> None:
+    # Each is ahead of the next in the three scenarios that only these two have.
+    none: list[float | None] = [None] * 3
+    found = compare_with_best(
+        {"a": [9.0, 8.9, 9.1, *none, 0.0, 0.1, 0.0], "b": [0.0, 0.1, 0.0, 9.0, 8.9, 9.1, *none]}
+        | {"c": [*none, 0.0, 0.1, 0.0, 9.0, 8.9, 9.1]}
+    )
+    assert all(each.p_adjusted < 0.05 for each in found)
+    assert [each.verdict for each in found] == ["not distinguishable"] * 3
+    assert all(each.difference.low < 0.0 for each in found)
+
+
+def test_what_is_found_of_an_alternative_is_a_value() -> None:
+    rows = {"a": [1.0, 2.0], "b": [1.5, 2.0]}
+    assert len({*compare_with_best(rows, margin=1.0), *compare_with_best(rows, margin=1.0)}) == 2
 
 
 def test_alternatives_that_are_always_equal_share_the_first_place() -> None:
@@ -240,7 +405,15 @@ def test_all_statements_hold_together_as_often_as_stated(n: int, gains: tuple[fl
     "refused",
     [
         lambda: bonferroni(1.5, 2),
+        lambda: bonferroni(-0.1, 2),
         lambda: bonferroni(0.5, 0),
+        lambda: bonferroni(0.5, True),
+        lambda: bonferroni(0.5, 2.0),  # type: ignore[arg-type]
+        lambda: bonferroni(0.5, 2, 0.0),
+        lambda: adjusted_pair([1.0, 2.0], [1.0, 3.0], 0),
+        lambda: adjusted_pair([1.0, 2.0], [1.0, 3.0], part=0.0),
+        lambda: compare_with_best({"a": [1.0, 2.0], "b": [1.0, 2.0]}, families=0),
+        lambda: compare_with_best({"a": [1.0, 2.0], "b": [1.0, 2.0]}, share=1.0),
         lambda: equivalence_p([1.0, 2.0], [1.0, 3.0], 0.0),
         lambda: adjusted_pair([1.0, 2.0], [1.0], 2),
         lambda: compare_with_best({"a": [1.0, 2.0]}),
@@ -254,6 +427,17 @@ def test_what_cannot_be_compared_is_refused(refused: object) -> None:
         refused()  # type: ignore[operator]
 
 
+def test_the_alternatives_that_cannot_be_compared_are_told() -> None:
+    for values, found in (
+        ({}, "none"),
+        ({"a": [1.0, 2.0]}, "a: 2 values"),
+        ({"a": [1.0, 2.0], "b": [1.0]}, "a: 2 values, b: 1 values"),
+    ):
+        with pytest.raises(InputError) as refused:
+            compare_with_best(values)
+        assert refused.value.found == found
+
+
 def test_a_relative_margin_tests_the_ratio_of_the_means() -> None:
     random = np.random.default_rng(12)
     scenario = random.gamma(4.0, 100.0, 40)
@@ -263,6 +447,13 @@ def test_a_relative_margin_tests_the_ratio_of_the_means() -> None:
         scipy.stats.ttest_1samp(np.array(a) - 0.95 * np.array(b), 0.0, alternative="greater").pvalue,
     )
     assert ratio_equivalence_p(a, b, 0.05) == pytest.approx(by_hand)
+    near = scipy.stats.ttest_1samp(np.array(a) - 1.022 * np.array(b), 0.0, alternative="less").pvalue
+    assert ratio_equivalence_p(a, b, 0.022) == pytest.approx(near, rel=1e-9, abs=0.0)
+    # From the other side, where what is compared is the smaller one.
+    smaller, larger = np.array(b), np.array(a)
+    below = scipy.stats.ttest_1samp(smaller - 0.978 * larger, 0.0, alternative="greater").pvalue
+    assert below > scipy.stats.ttest_1samp(smaller - 1.022 * larger, 0.0, alternative="less").pvalue
+    assert ratio_equivalence_p(b, a, 0.022) == pytest.approx(below, rel=1e-9, abs=0.0)
     found = adjusted_pair(a, b, comparisons=3, share=0.05)
     assert found.p_equivalent == pytest.approx(3 * by_hand)
     assert found.p_equivalent < 0.05

@@ -86,11 +86,16 @@ def bonferroni(p: float, comparisons: int, part: float = 1.0) -> float:
         InputError: It is not a p-value, there is no comparison, or no part of the error is left.
     """
     checks.within(p, 0.0, 1.0, "bonferroni: p")
-    if isinstance(comparisons, bool) or not isinstance(comparisons, int) or comparisons < 1:
-        wanted = "a whole number, 1 or more"
-        raise InputError("the family has no such size", "bonferroni: comparisons", shown(comparisons), wanted)
+    _check_comparisons(comparisons, "bonferroni: comparisons")
     checks.above_zero(part, "bonferroni: part")
     return min(1.0, p * comparisons / part)
+
+
+def _check_comparisons(comparisons: int, where: str) -> None:
+    if isinstance(comparisons, bool) or not isinstance(comparisons, int) or comparisons < 1:
+        raise InputError(
+            "the family has no such size", where, shown(comparisons), "a whole number, 1 or more"
+        )
 
 
 def adjusted_pair(
@@ -117,6 +122,7 @@ def adjusted_pair(
         InputError: The values cannot be paired, or an argument is not allowed.
     """
     confidence = checks.confidence(confidence, "adjusted_pair: confidence")
+    _check_comparisons(comparisons, "adjusted_pair: comparisons")
     each = 1.0 - bonferroni_level(confidence, comparisons) * part
     tested = paired_difference(a, b, each)
     p_equivalent = math.nan
@@ -228,6 +234,7 @@ def compare_with_best(
     _check_alternatives(values)
     sign = 1.0 if higher_is_better else -1.0
     comparisons = max(comparisons or 0, families * len(values) * (len(values) - 1) // 2)
+    _check_comparisons(comparisons, "compare_with_best: comparisons of all families")
     level = bonferroni_level(confidence, comparisons)
     pairs = _pairs(values, sign, level, comparisons, looks, ended or {})
     alpha = 1.0 - confidence
@@ -350,9 +357,10 @@ class _Pair:
         return self.adjusted(min(1.0, 2.0 * _p_below(behind, 0.0)))
 
     def p_within(self, margin: float | None, share: float | None) -> float:
-        """That of the first being worse by the margin or less, or not worse at all: small far behind it."""
-        if not self.differences:
-            return 1.0
+        """That of the first being worse by the margin or less, or not worse at all: small far behind it.
+
+        Only pairs with differences are asked.
+        """
         return self.adjusted(min(1.0, 2.0 * _p_below(self._from_margin(margin, share), 0.0)))
 
     def _from_margin(self, margin: float | None, share: float | None) -> list[float]:
