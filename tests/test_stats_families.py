@@ -292,6 +292,8 @@ def test_alternatives_that_ended_earlier_have_the_part_of_their_look_and_are_not
     assert np.mean(c[:10] - b[:10]) > 0.0
     assert [(found[name].against, found[name].n) for name in "abc"] == [("b", 20), ("a", 20), ("b", 10)]
     # The first look has a quarter of the error, and the last one the rest.
+    ends = scipy.stats.ttest_rel(a[:10], c[:10]).confidence_interval(1 - 0.05 / 3 / 4)
+    assert found["a"].difference.low == pytest.approx(ends.low, rel=1e-9)
     of_c, of_b = (
         scipy.stats.ttest_rel(a[:n], other[:n], alternative="less").pvalue for other, n in ((c, 10), (b, 20))
     )
