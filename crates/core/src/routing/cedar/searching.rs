@@ -162,8 +162,10 @@ impl Cedar {
             self.send_to(now, &back, Content::Reply { question, route }, actions);
             return;
         }
-        let later = core_path.iter().skip_while(|core| **core != self.node).skip(1).collect::<Vec<_>>();
-        let way = later.into_iter().rev().find_map(|core| self.way_to(now, *core));
+        // Those behind this node: a path that is wrong and names it twice must not lead back.
+        let here = core_path.iter().rposition(|core| *core == self.node);
+        let later = &core_path[here.map_or(core_path.len(), |place| place + 1)..];
+        let way = later.iter().rev().find_map(|core| self.way_to(now, *core));
         if let Some(way) = way {
             let route = without_circles(route.iter().chain(&way));
             self.send_to(now, &way, Content::Build { question, core_path, route }, actions);

@@ -280,6 +280,22 @@ fn a_search_goes_from_dominator_to_dominator_and_back() {
     assert_eq!(hops, [[1, 0], [0, 3], [3, 4], [4, 6]]);
 }
 
+/// No node of ours makes such a core path. Who is named again would take the message again, without end.
+#[test]
+fn a_core_path_that_names_nodes_twice_ends() {
+    let mut net = two_stars();
+    net.run_until(10.0);
+    let question = Question { source: NodeId(1), target: NodeId(9), id: 0 };
+    for (core_path, sent) in [(nodes(&[0, 4, 0]), 0), (nodes(&[0, 4, 0, 4]), 2)] {
+        net.sent.clear();
+        let content = Content::Build { question, core_path, route: nodes(&[1, 0]) };
+        net.call(NodeId(0), |node, now, actions| {
+            node.pass_on(now, &[nodes(&[])], content, NodeId(1), actions);
+        });
+        assert_eq!(net.sent.len(), sent);
+    }
+}
+
 #[test]
 fn what_is_near_needs_no_search_and_what_the_dominator_sees_no_core_broadcast() {
     let mut net = Net::new(8, &[(0, 1), (0, 2), (0, 3), (3, 4), (4, 5), (4, 6), (2, 7)]);
