@@ -132,6 +132,13 @@ macro_rules! sections {
                 [$(<$layer_params>::SCHEMA,)+ $(routing::$module::$params::SCHEMA,)+].concat()
             }
 
+            /// The names of all sections, in order.
+            pub fn sections() -> Vec<&'static str> {
+                let mut names: Vec<&str> = Params::schema().iter().map(|info| info.section).collect();
+                names.dedup();
+                names
+            }
+
             /// Checks every number against its range.
             ///
             /// # Errors

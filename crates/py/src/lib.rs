@@ -50,9 +50,7 @@ fn schema() -> PyResult<String> {
 /// The names of all sections of parameters, in order.
 #[pyfunction]
 fn sections() -> Vec<&'static str> {
-    let mut names: Vec<&str> = Params::schema().iter().map(|info| info.section).collect();
-    names.dedup();
-    names
+    Params::sections()
 }
 
 /// SHA-256 as 64 hexadecimal digits.

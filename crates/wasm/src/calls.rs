@@ -86,6 +86,7 @@ fn of_names(call: &str, arguments: &Value) -> Option<Answered> {
             value(json!({"MAX_NODES": MAX_NODES, "MAX_TIME_S": MAX_TIME_S, "VERSION": version}))
         }
         "schema" => text(&Params::schema()),
+        "sections" => value(Params::sections()),
         "flow_schema" => text(&Flow::SCHEMA).and_then(|every| value((every, text(&FlowKind::SCHEMA)?))),
         "movement_schema" => text(&Model::schema().collect::<Vec<_>>()),
         "movement_defaults" => Model::defaults().map_err(Failed::from).and_then(|all| text(&all)),

@@ -7,6 +7,7 @@ and protocols in Python, are not here.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -172,6 +173,16 @@ def _pairs(found: Iterable[Sequence[int]]) -> list[tuple[int, int]]:
 def schema() -> Any:
     """All parameters."""
     return _ask("schema")
+
+
+def sections() -> Any:
+    """The names of all sections of parameters."""
+    return _ask("sections")
+
+
+def sha256(data: bytes) -> str:
+    """SHA-256 as 64 hexadecimal digits."""
+    return hashlib.sha256(data).hexdigest()
 
 
 def flow_schema() -> Any:
