@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import subprocess
+import sys
 import time
 import tomllib
 from collections.abc import Iterator
@@ -88,6 +91,27 @@ STARTS_S = 300.0
 """How long Python may take to begin at most, in s; it takes two or three."""
 
 pytestmark = needs_engine
+
+
+def test_the_pages_half_of_the_core_has_what_resolving_asks() -> None:
+    # Without a browser, so that it is told at once.
+    says = "import sys, manetlab.resolving, manetlab.replay.scenario_text; print(*sys.modules)"
+    told = subprocess.run([sys.executable, "-c", says], capture_output=True, text=True, check=True).stdout
+    in_page = python_in_page.IN_PAGE / "core.py"
+    there = {
+        getattr(each, "name", None) or getattr(getattr(each, "target", None), "id", None)
+        for each in ast.parse(in_page.read_text(encoding="utf-8")).body
+    }
+    asked = {
+        node.attr
+        for name in told.split()
+        if (path := python_in_page.PACKAGE / f"{name.removeprefix('manetlab.')}.py").is_file()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "_core"
+    }
+    # A type, and where the extension is.
+    assert asked - there <= {"Plane", "__file__"}
+    assert {"sections", "sha256", "normalize"} <= asked
 
 
 @pytest.fixture(scope="module", autouse=True)
