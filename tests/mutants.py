@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
-import copy
 import importlib.abc
 import importlib.util
 import json
@@ -95,15 +94,15 @@ def mutants(file: str, source: str) -> Iterator[Mutant]:
     """Every mutant of a file of Python."""
     tree = ast.parse(source)
     lines = source.splitlines()
-    for number, node in enumerate(ast.walk(tree)):
+    for node in list(ast.walk(tree)):
         for place in _places(node):
-            changed = copy.deepcopy(tree)
-            twin = next(other for at, other in enumerate(ast.walk(changed)) if at == number)
-            before = ast.unparse(twin)
-            _change(twin, place)
-            after = ast.unparse(twin)
-            name = f"{lines[getattr(node, 'lineno', 1) - 1].strip()} | {before} -> {after}"
-            yield Mutant(file, name, ast.unparse(changed))
+            kept = {field: [*of] if isinstance(of, list) else of for field, of in vars(node).items()}
+            before = ast.unparse(node)
+            _change(node, place)
+            name = f"{lines[getattr(node, 'lineno', 1) - 1].strip()} | {before} -> {ast.unparse(node)}"
+            text = ast.unparse(tree)
+            vars(node).update(kept)
+            yield Mutant(file, name, text)
 
 
 def _places(node: ast.AST) -> range:
@@ -142,7 +141,7 @@ def _change(node: ast.AST, place: int) -> None:
         case ast.Constant(value=int(value) | float(value)):
             node.value = value + 1
         case ast.Call(func=ast.Name() as function):
-            function.id = NAMES[function.id]
+            node.func = ast.Name(NAMES[function.id])
 
 
 class _Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
