@@ -23,8 +23,8 @@ def check() -> None:
     interface, version = getattr(_core, "INTERFACE", ""), getattr(_core, "VERSION", "an earlier version")
     if version != manetlab.__version__:
         raise _unfit(f"the extension of {version}", f"that of {manetlab.__version__}")
-    fits = interface and hasattr(_core, "sha256")
-    if stub.exists() and not (fits and interface == _core.sha256(stub.read_bytes())[:16]):
+    can_tell = interface and hasattr(_core, "sha256")
+    if stub.exists() and not (can_tell and interface == _core.sha256(stub.read_bytes())[:16]):
         raise _unfit("an extension with another interface", "one built with these Python sources")
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from manetlab import _core
 from manetlab.errors import InputError, shown
 from manetlab.resolving import Resolved
-from manetlab.topology import MOST_LINKED_NODES, grey_share
+from manetlab.topology import MOST_LINKED_NODES
 
 GREY = _core.GREY
 """Shares of delivered frames between which a link is neither good nor bad."""
@@ -136,12 +136,13 @@ def one_way(found: list[Link]) -> int:
 def summary(resolved: Resolved, at_s: float = 0.0) -> dict[str, Any]:
     """What `manetlab scenario links` tells: links by kind, delivery against distance, all links."""
     found = links(resolved, at_s)
+    good, grey = sum(map(is_good, found)), sum(map(is_grey, found))
     return {
         "at_s": at_s,
         "nodes": resolved.movement.nodes,
-        "good": sum(map(is_good, found)),
-        "grey": sum(map(is_grey, found)),
-        "grey_share": grey_share(resolved, at_s),
+        "good": good,
+        "grey": grey,
+        "grey_share": grey / (grey + good) if grey + good else None,
         "one_way": one_way(found),
         "distances": [asdict(each) for each in by_distance(resolved, found, at_s)],
         "links": [asdict(link) for link in found],
