@@ -160,11 +160,11 @@ impl<'a> Links<'a> {
         }
         let (a, b) = (a as usize, b as usize);
         let distance_m = movement.places[a].distance2(movement.places[b]).sqrt();
-        let nearer_m = movement.ways_m[a] + movement.ways_m[b] + SLACK_M;
-        if distance_m + nearer_m < self.near.range_m {
+        let way_m = movement.ways_m[a] + movement.ways_m[b] + SLACK_M;
+        if distance_m + way_m < self.near.range_m {
             Some(true)
         } else {
-            (distance_m - nearer_m > self.near.range_m).then_some(false)
+            (distance_m - way_m > self.near.range_m).then_some(false)
         }
     }
 
