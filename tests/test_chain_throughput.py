@@ -147,6 +147,22 @@ def test_the_key_says_whether_frames_are_announced() -> None:
         assert Key.of("ns-2.35", resolved.params, 600).rts is rts
 
 
+@pytest.mark.parametrize("parity_bytes", [0, 2, 32])
+def test_frames_are_as_long_as_in_a_run_and_announced_as_there(parity_bytes: int) -> None:
+    made = chain_runs.datagrams({"mac": {"fec_parity_bytes": parity_bytes}}, 1, "cbr", 1e5, 600)
+    made = made.changed(duration_s=14.0)
+    packet_bytes = 600 + 20 + 8
+    length = chain_throughput.frame_bytes(made.resolve().params, packet_bytes)
+    for threshold, frames in ((length, 2), (length - 1, 4)):
+        resolved = made.changed(mac={"rts_threshold_bytes": threshold}).resolve()
+        [result] = chain_runs.run_many([resolved])
+        # Of data and ACK, or of RTS, CTS, data and ACK.
+        assert result.totals["frames_per_delivered_packet"] == frames
+        assert result.totals["mac_bytes_per_delivered_byte"] == length / 600
+        assert chain_throughput.is_announced(resolved.params, packet_bytes) is (frames == 4)
+        assert Key.of("rfc", resolved.params, 600, "cbr").rts is (frames == 4)
+
+
 def test_the_command_adds_rows_to_a_table(cli: Cli, tmp_path: Path) -> None:
     command = ("chain-throughput", "--hops", 2, "--seeds", 2, "-o", "table.toml")
     (tmp_path / "table.toml").write_text(ROW)

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from manetlab.chain_throughput import IP_HEADER_BYTES, frame_bytes
 from manetlab.parameters import Params
 
-IP_HEADER_BYTES = 20
 RTS_BYTES = 20
 CTS_BYTES = 14
 ACK_BYTES = 14
@@ -49,7 +49,7 @@ class Frames:
     def of(cls, params: Params, payload_bytes: int, rate_bps: float | None = None) -> Frames:
         """The times for a payload under these parameters, or at another data rate."""
         mac, udp = params["mac"], params["network"]["udp_header_bytes"]
-        length = payload_bytes + udp + IP_HEADER_BYTES + mac["llc_bytes"] + mac["data_header_bytes"]
+        length = frame_bytes(params, payload_bytes + udp + IP_HEADER_BYTES)
         with_rts = length > mac["rts_threshold_bytes"]
         data_bps = mac["data_rate_bps"] if rate_bps is None else rate_bps
         slot, sifs = mac["slot_us"] * 1e-6, mac["sifs_us"] * 1e-6

@@ -84,8 +84,21 @@ class Key:
 
 def is_announced(params: Mapping[str, Mapping[str, Any]], packet_bytes: int) -> bool:
     """Whether a packet of this length at the IP layer is announced by RTS and CTS."""
+    return frame_bytes(params, packet_bytes) > int(params["mac"]["rts_threshold_bytes"])
+
+
+def frame_bytes(params: Mapping[str, Mapping[str, Any]], packet_bytes: int) -> int:
+    """The length of a packet's data frame: with LLC, MAC header, FCS and parity, as in a run.
+
+    Args:
+        params: The parameters of all sections.
+        packet_bytes: The packet's length at the IP layer.
+    """
     mac = params["mac"]
-    return bool(packet_bytes + mac["llc_bytes"] + mac["data_header_bytes"] > mac["rts_threshold_bytes"])
+    length = packet_bytes + int(mac["llc_bytes"]) + int(mac["data_header_bytes"])
+    parity_bytes = int(mac["fec_parity_bytes"])
+    blocks = math.ceil(length / (int(mac["fec_block_bytes"]) - parity_bytes))
+    return length + blocks * parity_bytes
 
 
 @dataclass(frozen=True)

@@ -106,6 +106,12 @@ def test_one_hop_agrees_with_the_closed_form(profile: str, rts: bool) -> None:
     assert result.totals["cbr_throughput_bps"] == pytest.approx(expected, rel=one_hop.TOLERANCE)
 
 
+def test_one_hop_agrees_with_the_closed_form_where_frames_have_parity() -> None:
+    made = one_hop.scenario("rfc", False, 1000).changed(mac={"fec_parity_bytes": 32})
+    expected = one_sender_bps(Frames.of(made.resolve().params, 1000), 1000)
+    assert run(made).totals["cbr_throughput_bps"] == pytest.approx(expected, rel=one_hop.TOLERANCE)
+
+
 @pytest.mark.parametrize(("rate_bps", "preamble"), [(1e6, "long"), (5.5e6, "long"), (11e6, "short")])
 def test_rates_of_802_11b_agree_with_the_closed_form(rate_bps: float, preamble: str) -> None:
     result = run(rates.scenario(rate_bps, preamble, 600))
