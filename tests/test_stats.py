@@ -144,6 +144,14 @@ def test_intervals_move_and_stretch_with_their_values(
         assert after.high == pytest.approx(before.high * scale + shift, abs=1e-9 * size)
 
 
+def test_values_whose_squares_are_beyond_doubles_have_the_interval_of_others() -> None:
+    values = [1.0, 2.5, 4.0, -3.0]
+    before, after = mean_interval(values), mean_interval([value * 2.0**1020 for value in values])
+    assert (after.low, after.mean, after.high) == tuple(
+        end * 2.0**1020 for end in (before.low, before.mean, before.high)
+    )
+
+
 @settings(max_examples=25, deadline=None)
 @given(VALUES, st.sampled_from([0.5, 2.0, 1024.0]))
 def test_bootstrap_intervals_stretch_with_their_values(values: list[float], scale: float) -> None:

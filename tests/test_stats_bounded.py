@@ -31,10 +31,23 @@ def test_intervals_of_rates_stay_above_0(values: list[float]) -> None:
     assert math.isinf(found.high) == (max(values) == 0.0)
 
 
-@given(RATES.filter(lambda values: max(values) > 1.0), st.sampled_from([0.001, 0.5, 8.0]))
+@given(
+    RATES.filter(lambda values: max(values) > 1.0), st.sampled_from([0.001, 0.5, 8.0, 1e140, 1e205, 1e299])
+)
 def test_the_unit_does_not_matter(values: list[float], factor: float) -> None:
     before, after = bounded_interval(values), bounded_interval([value * factor for value in values])
     assert (after.low, after.high) == pytest.approx((before.low * factor, before.high * factor), rel=1e-9)
+
+
+@given(RATES.filter(lambda values: max(values) > 1.0), st.sampled_from([1e50, 1e100, 1e205, 1.7e308]))
+def test_a_bound_that_is_far_away_is_none(values: list[float], most: float) -> None:
+    bounded, free = bounded_interval(values, 0.0, most), bounded_interval(values)
+    assert (bounded.low, bounded.high) == pytest.approx((free.low, free.high), rel=1e-9)
+
+
+def test_an_end_beyond_all_doubles_is_infinite() -> None:
+    found = bounded_interval([1e308, 1.5e308, 1e307])
+    assert 0.0 < found.low < found.mean < found.high == math.inf
 
 
 @pytest.mark.parametrize("width", [1.0, math.inf])

@@ -7,12 +7,10 @@ from collections.abc import Callable, Iterable
 
 from manetlab.errors import InputError, shown
 from manetlab.stats import checks
-from manetlab.stats.intervals import Interval, deviation, t_quantile
+from manetlab.stats.intervals import Interval, deviation, t_quantile, unit_of
 
 POWER = 1.5
 """How the variance of the values grows with their mean: between 1, as for counts, and 2, as for times."""
-HALVINGS = 200
-"""Halvings of a bracket: more than doubles can tell apart."""
 
 
 def bounded_interval(
@@ -49,14 +47,17 @@ def bounded_interval(
     if not (least <= min(listed) and max(listed) <= most):
         for index, value in enumerate(listed):
             checks.within(value, least, most, f"bounded_interval: value {index}")
+    if (unit := unit_of(listed)) != 1.0:
+        in_unit = [value / unit for value in listed]
+        return bounded_interval(in_unit, least / unit, most / unit, confidence).scaled(unit)
     n = len(listed)
     mean = math.fsum(listed) / n
     if n == 1:
         return Interval.between(mean, least, most, 1)
     t2 = t_quantile(0.5 + confidence / 2, n - 1) ** 2 / n
     spread = deviation(listed)
-    if spread > 0.0 and _variance(mean, least, most) > 0.0:
-        return within_bounds(mean, t2 * spread**2, least, most, n)
+    if spread > 0.0 and least < mean < most:
+        return within_bounds(mean, math.sqrt(t2) * spread, least, most, n)
     if spread == 0.0 and least < min(listed) and max(listed) < most:
         return Interval(listed[0], 0.0, n)
     # On a bound, or nearer to it than doubles can tell.
@@ -67,35 +68,32 @@ def bounded_interval(
     return Interval.between(at, low, high, n)
 
 
-def within_bounds(mean: float, square: float, least: float, most: float, n: int) -> Interval:
+def within_bounds(mean: float, half_width: float, least: float, most: float, n: int) -> Interval:
     """The score interval of an estimate between bounds, of which it is neither.
 
     Args:
         mean: The estimate.
-        square: The square of what would be its half width far from the bounds.
+        half_width: What would be half its width far from the bounds.
         least: The minimum possible value.
         most: The greatest possible value; infinite if there is none.
         n: The number of values that it rests on.
     """
-    return Interval.between(mean, *_ends(mean, least, most, square), n)
+    return Interval.between(mean, *_ends(mean, half_width, least, most), n)
 
 
-def _variance(mu: float, least: float, most: float) -> float:
-    """V(μ), how the variance of bounded values goes with their mean."""
-    above = most - mu if math.isfinite(most) else 1.0
-    return float(((mu - least) * above) ** POWER)
-
-
-def _ends(mean: float, least: float, most: float, square: float) -> tuple[float, float]:
-    """Where (mean − μ)² = ``square`` · V(μ) / V(mean), below and above the mean."""
-    scale = square / _variance(mean, least, most)
+def _ends(mean: float, half_width: float, least: float, most: float) -> tuple[float, float]:
+    """Where (mean − μ)² = ``half_width``² · V(μ) / V(mean), below and above the mean."""
 
     def is_held(mu: float) -> bool:
-        return (mean - mu) ** 2 <= scale * _variance(mu, least, most)
+        # No square and no power of what has a unit: in a small or a large one it may be beyond doubles.
+        variance = (mu - least) / (mean - least)
+        if math.isfinite(most):
+            variance *= (most - mu) / (most - mean)
+        return bool(abs(mean - mu) <= half_width * variance ** (POWER / 2))
 
     outside = most
     if math.isinf(most):
-        # Doubles until it is outside: the square of the distance grows faster than the variance.
+        # Doubles until it is outside: the distance grows faster than the standard deviation.
         outside = mean + (mean - least)
         while is_held(outside):
             outside = least + 2.0 * (outside - least)
@@ -104,9 +102,7 @@ def _ends(mean: float, least: float, most: float, square: float) -> tuple[float,
 
 def _edge(inside: float, outside: float, is_held: Callable[[float], bool]) -> float:
     """The last place on the way from ``inside`` to ``outside`` that the interval holds."""
-    for _ in range(HALVINGS):
-        middle = (inside + outside) / 2
-        if middle in (inside, outside):
-            break
+    # A far bound may need a thousand halvings; in the end nothing is between neighbouring doubles.
+    while (middle := (inside + outside) / 2) not in (inside, outside):
         inside, outside = (middle, outside) if is_held(middle) else (inside, middle)
     return inside

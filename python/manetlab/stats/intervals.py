@@ -92,11 +92,23 @@ def mean_interval(values: Iterable[float], confidence: float = 0.95) -> Interval
     """
     listed = checks.numbers(values, "mean_interval")
     confidence = checks.confidence(confidence, "mean_interval: confidence")
+    if (unit := unit_of(listed)) != 1.0:
+        return mean_interval([value / unit for value in listed], confidence).scaled(unit)
     n = len(listed)
     mean = math.fsum(listed) / n
     if n == 1:
         return Interval(mean, math.inf, 1)
     return Interval(mean, t_quantile(0.5 + confidence / 2, n - 1) * deviation(listed) / math.sqrt(n), n)
+
+
+LARGEST = 1e150
+"""Sums of the squares of values up to this size are within doubles, however many values there are."""
+
+
+def unit_of(values: Sequence[float]) -> float:
+    """What values are divided by first: a power of two if their squares are beyond doubles, else 1."""
+    largest = max(map(abs, values))
+    return 2.0 ** (math.frexp(largest)[1] - 1) if largest > LARGEST else 1.0
 
 
 def deviation(values: Sequence[float]) -> float:

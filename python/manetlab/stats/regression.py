@@ -111,10 +111,11 @@ def adjusted_interval(
     if not least < mean < most:
         return AdjustedMean(plain, reason="the adjusted mean would be beyond what the metric can be")
     t = t_quantile(0.5 + confidence / 2, n - len(names) - 1)
+    half_width = t * math.sqrt(variance)
     interval = (
-        Interval(mean, t * math.sqrt(variance), n)
+        Interval(mean, half_width, n)
         if math.isinf(least)
-        else within_bounds(mean, t * t * variance, least, most, n)
+        else within_bounds(mean, half_width, least, most, n)
     )
     gain = deviation(listed) ** 2 / n / variance
     return AdjustedMean(interval, gain, len(everywhere[0]), tuple(names), skewness=heavy_tail(residuals))
