@@ -12,11 +12,11 @@ from tests.conftest import ROOT
 
 CORE, PAPERS = "crates/core/src/**/*.rs", "papers/manetlab_papers/**/*.py"
 JOURNEYS = {
-    "One packet's journey": (CORE, ("crates/core/src/network", "crates/core/src/channel")),
-    "One TCP segment's journey": (CORE, ("crates/core/src/transport/tcp/sender",)),
-    "One claim's journey": (PAPERS, ("papers/manetlab_papers",)),
+    "One packet's journey": (CORE, {"Network": "network", "Channel": "channel"}),
+    "One TCP segment's journey": (CORE, {"Sender": "transport/tcp/sender"}),
+    "One claim's journey": (PAPERS, {}),
 }
-"""The sections, each with the files whose names it uses, and where functions without a path are."""
+"""The sections, each with the files whose names it uses, and of which types functions without a path are."""
 OTHERS = {"rfc"}
 """Names that are no code's."""
 Name = tuple[str, ...]
@@ -25,8 +25,25 @@ Name = tuple[str, ...]
 
 @cache
 def texts(pattern: str) -> dict[Path, str]:
-    """The texts of all files of a pattern."""
-    return {path: path.read_text(encoding="utf-8") for path in sorted(ROOT.glob(pattern))}
+    """The texts of all files of a pattern but those of tests."""
+    return {
+        path: path.read_text(encoding="utf-8").partition("\n#[cfg(test)]\nmod tests {")[0]
+        for path in sorted(ROOT.glob(pattern))
+        if not {path.stem, path.parent.name} & {"tests", "testbench"}
+    }
+
+
+@cache
+def members(folder: str = "") -> dict[str, str]:
+    """By the name of a type of Rust: what is in the braces of its definition and of what implements it."""
+    found: dict[str, str] = {}
+    block = re.compile(r"^(?:pub(?:\(\w+\))? )?(?:impl|struct|enum|trait)\b([^{;]*)\{(.*?)^\}", re.M | re.S)
+    for path, text in texts(CORE).items():
+        if str(path).startswith(f"{ROOT / 'crates/core/src' / folder}"):
+            for head, body in block.findall(text):
+                for name in set(re.findall(r"\w+", head)):
+                    found[name] = found.get(name, "") + body
+    return found
 
 
 def named(section: str) -> set[Name]:
@@ -46,25 +63,20 @@ def defines(text: str, name: str) -> bool:
 
 
 def is_there(name: Name, section: str) -> bool:
-    """Whether a name is defined: at its type or in its module; a function alone in the section's folders."""
-    pattern, folders = JOURNEYS[section]
+    """Whether a name is defined: as a member of its type, or in its module, and not only in tests."""
+    pattern, types = JOURNEYS[section]
     *owner, last = name
     files = texts(pattern)
+    if pattern == CORE and last.islower() and not owner:
+        return any(defines(members(folder).get(of, ""), last) for of, folder in types.items())
     if owner:
-        of = rf"\b(impl|struct|enum|trait|class|mod)\b[^\n]*\b{owner[-1]}\b"
-        return any(
+        of = rf"\bclass\b[^\n]*\b{owner[-1]}\b"
+        return defines(members().get(owner[-1], ""), last) or any(
             defines(text, last)
             for path, text in files.items()
-            if owner[-1] in (path.stem, path.parent.name) or re.search(of, text)
+            if owner[-1] in (path.stem, path.parent.name) or (pattern == PAPERS and re.search(of, text))
         )
-    is_function = last.islower() and pattern == CORE
-    near = [text for path, text in files.items() if not is_function or str(path).startswith(within(folders))]
-    return any(path.stem == last for path in files) or any(defines(text, last) for text in near)
-
-
-def within(folders: tuple[str, ...]) -> tuple[str, ...]:
-    """The folders' whole paths, as the files in them begin."""
-    return tuple(f"{ROOT / folder}/" for folder in folders)
+    return any(path.stem == last for path in files) or any(defines(text, last) for text in files.values())
 
 
 @pytest.mark.parametrize("section", JOURNEYS)
@@ -75,8 +87,11 @@ def test_what_a_journey_names_is_there(section: str) -> None:
 
 
 def test_a_name_that_is_gone_or_elsewhere_is_found() -> None:
-    packet, claim = "One packet's journey", "One claim's journey"
+    packet, segment, claim = JOURNEYS
     assert not is_there(("handle_sent_away",), packet)
     assert not is_there(("handle_send",), packet), "it is the MAC's, and is named with it"
+    assert not is_there(("pair",), packet), "it is of tests only"
+    assert not is_there(("back_off",), segment), "it is the estimator's, and is named with it"
+    assert not is_there(("Sender", "may_delay"), segment) and is_there(("Receiver", "may_delay"), segment)
     assert is_there(("Dcf", "handle_send"), packet)
     assert not is_there(("keeping", "load"), claim) and is_there(("kept_runs", "load"), claim)
