@@ -82,7 +82,12 @@ READERS: dict[str, dict[str, tuple[str, ...]]] = {
             *("Store.key_for", "Store.claim", "Store.renew", "Store.record", "Store._insert_run"),
             *("Store._is_settled", "Store._is_free", "key_of", "now"),
         ),
+        "campaign.snapshot": (),
         # What is made of the tables afterwards.
+        "campaign.run_tables": (
+            *("RunTables.first_runs", "RunTables.measures_of_runs", "RunTables.measures_of_flows"),
+            *("RunTables.counts", "RunTables.parts", "witnesses", "arrays_of"),
+        ),
         "campaign.results": (
             *(
                 "Results.xarray",

@@ -420,8 +420,8 @@ def _base(files: Files) -> Base:
     _write(files)
     results = Results.load(path)
     _read_all(results)
-    raw = results._raw
-    return Base(files, _said(results), raw.runs.keys[0], raw.failures, values)
+    found = results.snapshot
+    return Base(files, _said(results), found.runs.keys[0], found.failures, values)
 
 
 def _write(files: Files) -> None:
@@ -434,9 +434,8 @@ def _write(files: Files) -> None:
 
 def _said(results: Results) -> Said:
     """All that a store says and has digests of; of the time series, their digests."""
-    raw = results._raw
-    sessions = [{**session, "ended": None} for session in raw.sessions]
-    runs = raw.runs
+    sessions = [{**session, "ended": None} for session in results.snapshot.sessions]
+    runs = results.snapshot.runs
     columns = (runs.points, runs.replications, runs.keys, runs.result_hashes, runs.codes, runs.cpu_times_s)
     totals = [{name: column[at] for name, column in runs.totals.items()} for at in range(len(runs))]
     # Not their place, which is another where rows are hidden.
@@ -446,7 +445,7 @@ def _said(results: Results) -> Said:
         for at in each_run
     ]
     listed = list(zip(*columns, totals, texts, strict=True))
-    parts = [results.campaign.to_dict()], listed, raw.series, sessions
+    parts = [results.campaign.to_dict()], listed, results.snapshot.series, sessions
     return tuple([repr(each) for each in part] for part in parts)
 
 
@@ -502,7 +501,8 @@ def store(data: bytes) -> None:
             files = {**files, ending: _flipped(files[ending], given)}
     _write(files)
     results = Results.load(_store_path())
-    _ = results.provenance, results.missing, [results.command(*place[:2]) for place in results._raw.failures]
+    failures = results.snapshot.failures
+    _ = results.provenance, results.missing, [results.command(*place[:2]) for place in failures]
     said = _said(results)
     if not set(said[2]) <= set(base.said[2]):
         # Their files are looked at when they are read.
@@ -511,7 +511,7 @@ def store(data: bytes) -> None:
     assert said == base.said or _is_hidden(said, base.said), "it was read as something else"
     if damaged is not None:
         _read_damaged(results, damaged, given)
-    elif given.below(64) == 1 and (given.below(16) == 1 or results._raw.failures != base.failures):
+    elif given.below(64) == 1 and (given.below(16) == 1 or failures != base.failures):
         _read_all(results)
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from types import SimpleNamespace
 from typing import Any
 
 from manetlab import InputError
 from manetlab.campaign import Campaign, Results
 from manetlab.campaign.columns import Runs
+from manetlab.campaign.snapshot import Snapshot
 from manetlab.campaign.store import RUN
 
 BASE = {
@@ -79,10 +79,8 @@ def results(
         totals = measure(campaign.points[point].levels, replication)
         made_by, scenario_hash = code[replication % len(code)], _hash(campaign, point, replication)
         runs.put([at], [_run(point, replication, totals, made_by, scenario_hash, drops)])
-    raw: Any = SimpleNamespace(runs=runs, failures=list(failed), series=[], sessions=[])
-    if series is not None:
-        raw.series = [("key", "totals", "file", "digest")]
-    made = Results(campaign, campaign.replications, None, raw)
+    kept = [] if series is None else [("key", "totals", "file", "digest")]
+    made = Results(campaign, campaign.replications, None, Snapshot(runs, list(failed), kept, []))
     if series is not None:
         made.series = lambda _: series  # type: ignore[method-assign]
     return made

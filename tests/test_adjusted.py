@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from manetlab import Campaign, InputError, Scenario
-from manetlab.campaign.adjusting import FEWEST
-from manetlab.campaign.results import ADJUSTED, Results
+from manetlab.campaign.adjusting import FEWEST, Adjustment
+from manetlab.campaign.results import Results
 from manetlab.metrics import bounds
 from manetlab.movement_covariates import Paths, cost_in_events, covariates, paths_of, step_of
 from manetlab.report import write
@@ -78,8 +78,8 @@ def test_adjusted_means_are_those_of_the_paths_in_all_draws(results: Results) ->
 
 
 def test_the_plain_mean_stands_beside_it_and_is_the_same_as_without(results: Results) -> None:
-    plain = Results(results.campaign.changed(adjusted=False), 12, results.store, results._raw).summary()
-    assert not set(ADJUSTED) & set(plain.columns)
+    plain = Results(results.campaign.changed(adjusted=False), 12, results.store, results.snapshot).summary()
+    assert not set(Adjustment.COLUMNS) & set(plain.columns)
     both = results.summary()
     pd.testing.assert_frame_equal(both[plain.columns], plain)
     assert list(both["adjusted_mean"]) != list(both["mean"])

@@ -250,9 +250,8 @@ def test_runs_that_failed_and_runs_that_are_missing_decide_nothing_wrongly() -> 
     # A failed run is known, and its pair is left out; a missing one is waited for.
     failed = [(2, 3, "power cut")]
     assert made(failed=failed).given_up_after == {2: 10, 6: 10, 7: 10}
-    raw = made(failed=[(1, 4, "")])._raw
-    raw.failures = []
-    partial = Results(made().campaign, 40, None, raw)
+    without = dataclasses.replace(made(failed=[(1, 4, "")]).snapshot, failures=[])
+    partial = Results(made().campaign, 40, None, without)
     assert partial.given_up_after == {6: 10, 7: 10}
     assert partial.missing == 31
 

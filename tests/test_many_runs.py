@@ -16,8 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manetlab import InputError, Results, _core
-from manetlab.campaign import columns
-from manetlab.campaign import results as results_of_campaigns
+from manetlab.campaign import columns, run_tables
 from manetlab.campaign import store as stores
 from manetlab.campaign.columns import Hashes, Runs
 from manetlab.campaign.database import digest_of
@@ -55,7 +54,7 @@ def test_tables_do_not_depend_on_the_blocks_they_are_made_of(
     whole = Results.load(store)
     monkeypatch.setattr(columns, "BLOCK", 3)
     in_blocks = Results.load(store)
-    assert len(list(in_blocks._raw.runs.blocks())) == 7
+    assert len(list(in_blocks.snapshot.runs.blocks())) == 7
     for name in TABLES:
         pd.testing.assert_frame_equal(getattr(in_blocks, name), getattr(whole, name))
 
@@ -74,11 +73,11 @@ def test_parts_of_tables_are_the_tables_with_the_same_types(
     monkeypatch.setattr(columns, "BLOCK", 3)
     in_blocks = Results.load(tmp_path / "s.db")
     for name in ("flows", "drops", "ends", "delays"):
-        [at_once] = in_blocks.parts_of(name, 4)
+        [at_once] = in_blocks.tables.parts(name, 4)
         pd.testing.assert_frame_equal(at_once, getattr(whole, name))
         with monkeypatch.context() as many:
-            many.setattr(results_of_campaigns, "MOST_AT_ONCE", 0)
-            parts = list(in_blocks.parts_of(name, 4))
+            many.setattr(run_tables, "MOST_AT_ONCE", 0)
+            parts = list(in_blocks.tables.parts(name, 4))
         assert len(parts) > 1
         pd.testing.assert_frame_equal(pd.concat(parts, ignore_index=True), getattr(whole, name))
         assert all((part.dtypes == parts[0].dtypes).all() for part in parts)
@@ -86,9 +85,9 @@ def test_parts_of_tables_are_the_tables_with_the_same_types(
 
 def test_a_table_without_rows_has_one_part(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = Results.load(store)
-    monkeypatch.setattr(results_of_campaigns, "MOST_AT_ONCE", 0)
-    assert made.delays.empty and not made.has_delays
-    [part] = made.parts_of("delays", 10)
+    monkeypatch.setattr(run_tables, "MOST_AT_ONCE", 0)
+    assert made.delays.empty and not made.tables.has_delays
+    [part] = made.tables.parts("delays", 10)
     pd.testing.assert_frame_equal(part, made.delays)
 
 
@@ -244,8 +243,8 @@ def test_flows_keep_the_fields_that_are_wanted(store: Path) -> None:
     assert {*some.flows} - {*kept} == {"src", "dst"} and some.flows[["src", "dst"]].isna().all(axis=None)
     pd.testing.assert_frame_equal(some.drops, whole.drops)
     measures = ("throughput_bps", "delivery_fraction")
-    read = Results.load(store, of_flows=("kind", *measures))
-    pd.testing.assert_frame_equal(read.measures_of_flows(measures), whole.measures_of_flows(measures))
+    read = Results.load(store, of_flows=("kind", *measures)).tables.measures_of_flows(measures)
+    pd.testing.assert_frame_equal(read, whole.tables.measures_of_flows(measures))
 
 
 def test_runs_are_the_same_sought_or_read_in_a_row(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:

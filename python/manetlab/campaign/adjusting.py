@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from manetlab.campaign.family import PRIMARY
 from manetlab.errors import InputError
@@ -111,7 +111,10 @@ class Adjustment:
 
     Attributes:
         draws: The same.
+        COLUMNS: What a summary says of adjusted means.
     """
+
+    COLUMNS: ClassVar = ("adjusted_mean", "adjusted_low", "adjusted_high", "gain", "draws", "adjustment")
 
     def __init__(
         self,
@@ -137,6 +140,19 @@ class Adjustment:
         if key not in self._known:
             self._known[key] = self._adjusted(point, metric, confidence)
         return self._known[key]
+
+    def columns_of(self, point: int, metric: str, confidence: float = 0.95) -> dict[str, Any]:
+        """The same as columns of a summary; of an unadjusted mean all but the last two are NaN or 0.
+
+        Raises:
+            InputError: No replication has a value.
+        """
+        found = self.of(point, metric, confidence)
+        if not found.is_adjusted:
+            nothing = dict.fromkeys(self.COLUMNS[:-2], math.nan)
+            return {**nothing, "draws": 0, "adjustment": f"not adjusted: {found.reason}"}
+        ends = (found.interval.mean, found.interval.low, found.interval.high)
+        return dict(zip(self.COLUMNS, (*ends, found.gain, found.draws, in_words(found)), strict=True))
 
     def _adjusted(self, point: int, metric: str, confidence: float) -> AdjustedMean:
         from manetlab.stats import AdjustedMean, adjusted_interval

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from manetlab.campaign.columns import Runs
     from manetlab.campaign.levels import Label
     from manetlab.campaign.plan import Campaign
+    from manetlab.campaign.snapshot import Snapshot
     from manetlab.campaign.store import Store
 
 NOBODY: Eliminated[int] = Eliminated({}, {})
@@ -103,6 +104,26 @@ def _settled(looked: Looked, place: int, points: list[int]) -> set[int]:
     assert family is not None
     out = settled_at(looked, family, place)
     return {point for point, label in zip(points, family.alternatives, strict=True) if label in out}
+
+
+@dataclass(frozen=True)
+class Race:
+    """What elimination has made of a campaign.
+
+    Attributes:
+        eliminated: The points that got no more replications.
+        looks: The looks.
+    """
+
+    eliminated: Eliminated[int]
+    looks: Looks
+
+    @classmethod
+    def of(cls, campaign: Campaign, replications: int, snapshot: Snapshot) -> Race:
+        """What follows from the runs that are there."""
+        failed = [(point, replication) for point, replication, _ in snapshot.failures]
+        found = of_runs(campaign, replications, snapshot.runs, failed)
+        return cls(found, looks_of(campaign, replications))
 
 
 @dataclass(frozen=True)

@@ -117,14 +117,14 @@ def _tables(results: Results) -> dict[str, Parts]:
 
     files = _movement_files(results)
     tables: dict[str, Parts] = {
-        "runs": of_runs(lambda places: results.runs_at(places).drop(columns="cpu_time_s")),
-        "flows": partial(results.parts_of, "flows", TEXTS),
-        "drops": partial(results.parts_of, "drops", TEXTS),
+        "runs": of_runs(lambda places: results.tables.runs(places).drop(columns="cpu_time_s")),
+        "flows": partial(results.tables.parts, "flows", TEXTS),
+        "drops": partial(results.tables.parts, "drops", TEXTS),
     }
     if not results.end_counts.empty:
-        tables["ends"] = partial(results.parts_of, "ends", TEXTS)
-    if results.has_delays:
-        tables["delays"] = partial(results.parts_of, "delays", TEXTS)
+        tables["ends"] = partial(results.tables.parts, "ends", TEXTS)
+    if results.tables.has_delays:
+        tables["delays"] = partial(results.tables.parts, "delays", TEXTS)
     tables["failed"] = whole(lambda: results.failed)
     tables["summary"] = whole(results.summary)
     tables["comparisons"] = whole(lambda: results.comparisons)
@@ -132,7 +132,7 @@ def _tables(results: Results) -> dict[str, Parts]:
         tables["standings"] = whole(lambda: results.standings)
     if results.looks is not None:
         tables["given_up"] = whole(lambda: results.given_up)
-    tables["provenance"] = of_runs(lambda places: _with_files(results.machines_at(places), files))
+    tables["provenance"] = of_runs(lambda places: _with_files(results.tables.machines(places), files))
     for name in results.series_names:
         # Their files may not be there any more: that is found out before anything is written.
         tables[f"series-{name}"] = partial(_in_parts, results.series(name))

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import copy
-import math
-import shlex
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from manetlab import provenance
-from manetlab.campaign import elimination, run_tables
-from manetlab.campaign.columns import read_runs, values_by_point
+from manetlab.campaign import run_tables
+from manetlab.campaign.columns import values_by_point
+from manetlab.campaign.elimination import Race, is_asked
 from manetlab.campaign.family import unknown_metric
 from manetlab.campaign.levels import Label
 from manetlab.campaign.plan import Campaign, known_metrics
-from manetlab.campaign.run_tables import Row
+from manetlab.campaign.run_tables import Row, RunTables
+from manetlab.campaign.snapshot import Snapshot
 from manetlab.campaign.store import Store
 from manetlab.errors import InputError
 from manetlab.metrics import named
@@ -25,24 +23,17 @@ from manetlab.optional_packages import require
 from manetlab.parameters import unknown
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
     import xarray
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
 
     from manetlab.campaign.adjusting import Adjustment
     from manetlab.campaign.family import Family
     from manetlab.resolving import Resolved
-    from manetlab.stats import AdjustedMean
-    from manetlab.stats.elimination import Eliminated
     from manetlab.stats.looks import Looks
 
 SUMMARY = ("mean", "low", "high", "median", "p5", "p95", "n")
-ADJUSTED = ("adjusted_mean", "adjusted_low", "adjusted_high", "gain", "draws", "adjustment")
-"""Columns of a summary, and those that it has besides if means are adjusted for the movement."""
-MOST_AT_ONCE = 2**17
-"""Runs whose texts are made into one table; of more they are gone through twice, first for the types."""
+"""What a summary says of a metric, besides adjusted means."""
 
 
 class Results:
@@ -56,6 +47,8 @@ class Results:
         campaign: The campaign.
         replications: Replications of each point.
         store: The file that they come from; None if they were kept in memory.
+        snapshot: What was in it, without the runs that elimination would have spared.
+        tables: What makes tables of it, of all runs or of some.
 
     Examples:
         >>> import manetlab
@@ -86,17 +79,18 @@ class Results:
         campaign: Campaign,
         replications: int,
         store: Path | None,
-        tables: _Raw,
-        race: _Race | None = None,
+        snapshot: Snapshot,
+        race: Race | None = None,
     ) -> None:
+        if race is None and is_asked(campaign):
+            race = Race.of(campaign, replications, snapshot)
+            snapshot = snapshot.before(race.eliminated.ended)
         self.campaign = campaign
         self.replications = replications
         self.store = store
-        self._raw = tables
+        self.snapshot = snapshot
+        self.tables = RunTables(campaign, snapshot, store)
         self._race = race
-        if race is None and elimination.is_asked(campaign):
-            self._race = _Race.of(campaign, replications, tables)
-            self._raw = self._race.left(tables, replications)
 
     @classmethod
     def load(
@@ -134,7 +128,7 @@ class Results:
         with Store.read(Path(path)) as store:
             found = cls._of(store, *store.definition(None, given, trust), of_flows)
         if (origin := found.campaign.origin) is not None:
-            origin.check_points(found.campaign.point_count, len(found._raw.runs))
+            origin.check_points(found.campaign.point_count, len(found.snapshot.runs))
         return found
 
     @classmethod
@@ -152,15 +146,15 @@ class Results:
         replications: int,
         of_flows: Collection[str] | None = None,
     ) -> Results:
-        raw = _Raw(store, this, campaign.point_count, replications, of_flows)
-        return cls(campaign, replications, store.path, raw)
+        snapshot = Snapshot.read(store, this, replications, campaign.point_count, of_flows)
+        return cls(campaign, replications, store.path, snapshot)
 
     def __repr__(self) -> str:
         """What there is of what was wanted, in a line."""
         wanted = self.planned
-        failed = f", {len(self._raw.failures)} failed" if self._raw.failures else ""
+        failed = f", {len(self.snapshot.failures)} failed" if self.snapshot.failures else ""
         return (
-            f"<Results of {self.campaign.name!r}: {len(self._raw.runs)} of {wanted} runs at "
+            f"<Results of {self.campaign.name!r}: {len(self.snapshot.runs)} of {wanted} runs at "
             f"{self.campaign.point_count} points{failed}>"
         )
 
@@ -223,128 +217,17 @@ class Results:
         Columns: ``point``, the factors, ``replication``, ``seed``, ``key``, the metrics of `Result.totals`
         (docs/metrics.md), ``events``, ``cpu_time_s``, ``result_hash``.
         """
-        return self.runs_at(slice(None))
+        return self.tables.runs()
 
-    def runs_at(self, places: slice) -> pd.DataFrame:
-        """Some rows of `runs`, by their places in it."""
-        runs = self._raw.runs
-        columns = {
-            **self._columns_of(places),
-            "seed": [self.campaign.first_seed + number for number in runs.replications[places]],
-            "key": runs.keys[places],
-            **{name: self._numbers(name, places) for name in known_metrics()},
-            **{name: values[places] for name, values in runs.others.items()},
-            "events": run_tables.numbers_of(runs.events[places]),
-            "cpu_time_s": run_tables.numbers_of(runs.cpu_times_s[places]),
-            "result_hash": runs.result_hashes[places],
-        }
-        return run_tables.table_of(columns)
-
-    def first_runs(self, most: int, sampled: int) -> tuple[pd.DataFrame, int | None]:
-        """The rows of `runs`; if they are more than ``most``, the first of each point, ``sampled`` in all.
-
-        Returns:
-            The rows; and of how many replications of each point, if not of all.
-        """
-        import pandas as pd
-
-        if self.done <= most:
-            return self.runs_at(slice(None)), None
-        share = max(1, sampled // self.campaign.point_count)
-        starts = [self._raw.runs.of_point(point) for point in range(self.campaign.point_count)]
-        firsts = [slice(each.start, min(each.stop, each.start + share)) for each in starts]
-        of_all = [self.runs_at(each) for each in firsts if each.stop > each.start][:sampled]
-        return pd.concat(of_all, ignore_index=True), share
-
-    def measures_of_runs(self) -> pd.DataFrame:
-        """One row a finished run, with place and seed, and the metrics that some run has."""
-        import pandas as pd
-
-        seeds = [self.campaign.first_seed + number for number in self._raw.runs.replications]
-        named = {name: self._numbers(name, slice(None)) for name in self.measured}
-        # The metrics stay where they are: a copy of them would be as long as all the rest.
-        return pd.DataFrame({**self._columns_of(slice(None)), "seed": seeds, **named}, copy=False)
-
-    def measures_of_flows(self, metrics: Sequence[str]) -> pd.DataFrame:
-        """One row a flow of a finished run: ``point``, ``replication``, ``kind``, and these metrics."""
-        from array import array
-
-        import numpy as np
-        import pandas as pd
-
-        runs = self._raw.runs
-        points, replications = array("q"), array("q")
-        kinds: list[str | None] = []
-        values = {name: array("d") for name in metrics}
-        for places in runs.blocks():
-            counts, found = runs.rows_of("flows", places, ("kind", *metrics))
-            for column, numbers in ((points, runs.points), (replications, runs.replications)):
-                column.frombytes(run_tables.numbers_of(numbers[places]).repeat(counts).tobytes())
-            nothing = [None] * int(counts.sum())
-            kinds += found.get("kind", nothing)
-            for name, measured in values.items():
-                measured.frombytes(np.array(found.get(name, nothing), dtype=float).tobytes())
-        columns = {
-            "point": run_tables.numbers_of(points),
-            "replication": run_tables.numbers_of(replications),
-            "kind": pd.array(kinds, dtype="str" if kinds else object),
-            **{name: run_tables.numbers_of(column) for name, column in values.items()},
-        }
-        return pd.DataFrame(columns, copy=False)
-
-    @cached_property
+    @property
     def drop_counts(self) -> pd.DataFrame:
         """`drops`, added up over the replications of each point."""
-        return self._counts[0]
+        return self.tables.counts[0]
 
-    @cached_property
+    @property
     def end_counts(self) -> pd.DataFrame:
         """`ends`, added up over the replications of each point."""
-        return self._counts[1]
-
-    @cached_property
-    def _counts(self) -> tuple[pd.DataFrame, pd.DataFrame]:
-        names = ("layer", "reason", "packets", "count")
-        found: tuple[list[Row], list[Row]] = ([], [])
-        for point, end, *of in self._raw.runs.sums():
-            counted = dict(zip(names, of, strict=True))
-            place = {"point": point, **self.campaign.points[point].levels}
-            found[end is not None].append({**place, **({} if end is None else {"end": end}), **counted})
-        places = ("point", *self.campaign.factors)
-        return run_tables.table(found[0], (*places, *names)), run_tables.table(
-            found[1], (*places, "end", *names)
-        )
-
-    def _numbers(self, metric: str, places: slice) -> NDArray[np.float64]:
-        """A metric of some runs, NaN where there is none."""
-        import numpy as np
-
-        runs = self._raw.runs
-        if metric in runs.totals:
-            return np.frombuffer(runs.totals[metric])[places]
-        return np.full(len(runs.points[places]), math.nan)
-
-    def _columns_of(self, places: slice) -> dict[str, Any]:
-        """Point, levels and replication of some runs, as columns."""
-        import numpy as np
-
-        points = run_tables.numbers_of(self._raw.runs.points[places])
-        replications = run_tables.numbers_of(self._raw.runs.replications[places])
-        return self._place_columns(points, np.ones(len(points), int), replications)
-
-    def _place_columns(
-        self, points: NDArray[np.int64], counts: NDArray[np.int64], replications: NDArray[np.int64]
-    ) -> dict[str, Any]:
-        """Point, levels and replication as columns, of runs with so many rows each."""
-        of_points = [point.levels for point in self.campaign.points]
-        listed = points.repeat(counts)
-        levels = {name: [each[name] for each in of_points] for name in self.campaign.factors}
-        numbers = listed.tolist()
-        return {
-            "point": listed,
-            **{name: [labels[number] for number in numbers] for name, labels in levels.items()},
-            "replication": replications.repeat(counts),
-        }
+        return self.tables.counts[1]
 
     @cached_property
     def flows(self) -> pd.DataFrame:
@@ -353,7 +236,7 @@ class Results:
         Columns: ``point``, the factors, ``replication``, ``flow`` (its number), ``kind``, ``src``, ``dst``,
         then the metrics of a flow (docs/metrics.md); ``src_name`` and ``dst_name`` where nodes have names.
         """
-        return self._table_of("flows")
+        return self.tables.whole("flows")
 
     @cached_property
     def delays(self) -> pd.DataFrame:
@@ -362,7 +245,7 @@ class Results:
         Columns: ``point``, the factors, ``replication``, ``flow``, ``up_to_s`` (the upper end of the class;
         ∞ for what took longer than the last end, NaN for what did not arrive), ``count``.
         """
-        return self._table_of("delays")
+        return self.tables.whole("delays")
 
     @cached_property
     def drops(self) -> pd.DataFrame:
@@ -370,7 +253,7 @@ class Results:
 
         Columns: ``point``, the factors, ``replication``, ``layer``, ``reason``, ``packets``, ``count``.
         """
-        return self._table_of("drops")
+        return self.tables.whole("drops")
 
     @cached_property
     def ends(self) -> pd.DataFrame:
@@ -379,78 +262,7 @@ class Results:
         Columns: ``point``, the factors, ``replication``, ``end`` (``delivered``, ``lost``, ``under way``), of
         lost ones ``layer``, ``reason`` and ``packets``, ``count``. Runs of earlier versions have no rows.
         """
-        return self._table_of("ends")
-
-    def parts_of(self, name: str, rows: int) -> Iterator[pd.DataFrame]:
-        """The table ``flows``, ``drops``, ``ends`` or ``delays`` in parts of so many rows or a few more.
-
-        The whole of it may not fit into memory, and is made at once only of few runs. Columns and their types
-        are those of the whole.
-        """
-        import pandas as pd
-
-        if self.done <= MOST_AT_ONCE:
-            yield self._table_of(name)
-            return
-        of_all = self._finished(name, [run_tables.witnesses(block) for block in self._blocks_of(name)])
-        types = of_all.dtypes.to_dict()
-        waiting, count = [], 0
-        for block in self._blocks_of(name):
-            waiting.append(
-                block.rename(columns=run_tables.RENAMED).reindex(columns=of_all.columns).astype(types)
-            )
-            count += len(block)
-            if count >= rows:
-                yield pd.concat(waiting, ignore_index=True)
-                waiting, count = [], 0
-        if waiting or of_all.empty:
-            yield pd.concat(waiting, ignore_index=True) if waiting else of_all
-
-    @cached_property
-    def has_delays(self) -> bool:
-        """Whether a flow had a deadline, so that `delays` has rows."""
-        return self._raw.runs.have_delays
-
-    def _table_of(self, name: str) -> pd.DataFrame:
-        return self._finished(name, list(self._blocks_of(name)))
-
-    def _finished(self, name: str, blocks: list[pd.DataFrame]) -> pd.DataFrame:
-        """The blocks of a table as one, in which measures of flows are numbers or NaN."""
-        table = (
-            run_tables.joined(blocks)
-            if blocks
-            else run_tables.table([], (*self._places, *run_tables.TABLES[name]))
-        )
-        if name != "flows":
-            return table
-        table = table.rename(columns=run_tables.RENAMED)
-        metrics = [
-            name
-            for name in table.columns[len(self._places) + 4 :]
-            if table[name].dtype == object and name not in ("src_name", "dst_name")
-        ]
-        return table.astype(dict.fromkeys(metrics, float))
-
-    def _blocks_of(self, name: str) -> Iterator[pd.DataFrame]:
-        """A table of flows, drops, ends or delays, block by block: places, first columns, then the others."""
-        runs = self._raw.runs
-        if name == "delays" and not self.has_delays:
-            return
-        for places in runs.blocks():
-            if name == "delays":
-                counts, found = run_tables.delay_columns(runs, places)
-            else:
-                counts, found = runs.rows_of(name, places)
-            if not counts.any():
-                continue
-            points, replications = (
-                run_tables.numbers_of(each[places]) for each in (runs.points, runs.replications)
-            )
-            made = self._place_columns(points, counts, replications)
-            nothing = [None] * int(counts.sum())
-            for each in dict.fromkeys((*run_tables.TABLES[name], *found)):
-                made[each] = found.get(each, nothing)
-            yield run_tables.table_of(made)
+        return self.tables.whole("ends")
 
     @cached_property
     def failed(self) -> pd.DataFrame:
@@ -458,16 +270,7 @@ class Results:
 
         Columns: ``point``, the factors, ``replication``, ``seed``, ``error``, ``command`` (which repeats it).
         """
-        rows = [
-            {
-                **self._place(point, replication),
-                "seed": self.campaign.first_seed + replication,
-                "error": error,
-                "command": self.command(point, replication),
-            }
-            for point, replication, error in self._raw.failures
-        ]
-        return run_tables.table(rows, (*self._places, "seed", "error", "command"))
+        return self.tables.failed()
 
     @cached_property
     def machines(self) -> pd.DataFrame:
@@ -476,33 +279,17 @@ class Results:
         Columns: ``point``, the factors, ``replication``, ``key``, ``scenario_hash``, ``code``, ``platform``,
         ``host``, ``ended``, ``cpu_time_s``, ``wall_time_s``.
         """
-        return self.machines_at(slice(None))
-
-    def machines_at(self, places: slice) -> pd.DataFrame:
-        """Some rows of `machines`, by their places in it."""
-        runs = self._raw.runs
-        columns = {
-            **self._columns_of(places),
-            "key": runs.keys[places],
-            "scenario_hash": runs.scenario_hashes[places],
-            "code": runs.codes[places],
-            "platform": runs.platforms[places],
-            "host": runs.hosts[places],
-            "ended": runs.ended[places],
-            "cpu_time_s": run_tables.numbers_of(runs.cpu_times_s[places]),
-            "wall_time_s": run_tables.numbers_of(runs.wall_times_s[places]),
-        }
-        return run_tables.table_of(columns)
+        return self.tables.machines()
 
     @property
     def series_names(self) -> list[str]:
         """The time series that runs have kept."""
-        return sorted({name for _, name, _, _ in self._raw.series})
+        return sorted({name for _, name, _, _ in self.snapshot.series})
 
     @property
     def done(self) -> int:
         """How many of the wanted runs have finished."""
-        return len(self._raw.runs)
+        return len(self.snapshot.runs)
 
     @property
     def planned(self) -> int:
@@ -513,7 +300,7 @@ class Results:
     @property
     def missing(self) -> int:
         """How many of the wanted runs have neither finished nor failed."""
-        return self.planned - self.done - len(self._raw.failures)
+        return self.planned - self.done - len(self.snapshot.failures)
 
     @property
     def looks(self) -> Looks | None:
@@ -550,12 +337,12 @@ class Results:
         ``code`` lists the versions and commits of all runs; more than one were mixed because somebody asked
         for it. ``version``, ``commit``, ``platform`` and ``python`` are those of this process.
         """
-        return {**self.provenance_in_short, "scenario_hashes": self._scenario_hashes}
+        return {**self.provenance_in_short, "scenario_hashes": self.snapshot.scenario_hashes}
 
     @cached_property
     def provenance_in_short(self) -> dict[str, Any]:
         """`provenance` without the hash of each scenario."""
-        runs, sessions = self._raw.runs, self._raw.sessions
+        runs, sessions = self.snapshot.runs, self.snapshot.sessions
         return {
             **provenance.of_code(),
             "store": None if self.store is None else str(self.store),
@@ -572,15 +359,9 @@ class Results:
         }
 
     @property
-    def _scenario_hashes(self) -> dict[str, str]:
-        runs = self._raw.runs
-        each = zip(runs.points, runs.replications, runs.scenario_hashes, strict=True)
-        return {f"{point}/{replication}": found for point, replication, found in each}
-
-    @property
     def scenario_count(self) -> int:
         """How many different resolved scenarios were run."""
-        return self._raw.runs.scenario_hashes.distinct
+        return self.snapshot.runs.scenario_hashes.distinct
 
     def check_scenarios(self, resolved: Mapping[int, Resolved]) -> None:
         """Checks that scenarios are those that were run, so that what they say is true of the runs.
@@ -591,7 +372,7 @@ class Results:
         Raises:
             InputError: Some are others: the version is not that of the runs, or a file has changed.
         """
-        stored = self._first_hashes
+        stored = self.snapshot.first_hashes
         others = [point for point, each in resolved.items() if stored.get(point, each.hash) != each.hash]
         if others:
             raise InputError(
@@ -602,15 +383,9 @@ class Results:
                 "use the version that made the runs, and the files as they were then",
             )
 
-    @property
-    def _first_hashes(self) -> dict[int, str]:
-        runs = self._raw.runs
-        each = zip(runs.points, runs.replications, runs.scenario_hashes, strict=True)
-        return {point: found for point, replication, found in each if replication == 0}
-
     def command(self, point: int, replication: int) -> str:
         """The command that makes a run again and shows what comes out."""
-        return command_of(self.store, point, replication)
+        return run_tables.command_of(self.store, point, replication)
 
     def series(self, name: str) -> pd.DataFrame:
         """A time series of all runs that recorded it.
@@ -625,22 +400,7 @@ class Results:
             InputError: The runs kept none, or a file is not there any more.
         """
         require("notebook", "series")
-        from manetlab.campaign.series import read
-        from manetlab.series_files import NAMES
-
-        if name not in NAMES:
-            raise unknown("time series", name, NAMES, str(self.store))
-        runs = self._raw.runs
-        each = zip(runs.keys, runs.points, runs.replications, strict=True)
-        place_of = {key: self._place(point, replication) for key, point, replication in each}
-        files = [
-            (file, digest, place_of[key]) for key, kept, file, digest in self._raw.series if kept == name
-        ]
-        if self.store is None or not files:
-            hint = "set series_s = 1.0 in the campaign to keep them, with one value per second"
-            wanted = "runs that kept time series"
-            raise InputError("there are no time series", str(self.store), "none", wanted, hint)
-        return read(self.store, files)
+        return self.tables.series(name)
 
     def xarray(self) -> xarray.Dataset:
         """The metrics as arrays whose dimensions are the factors and ``replication``.
@@ -648,19 +408,7 @@ class Results:
         Each array's ``attrs`` have its ``units`` and its ``long_name``.
         """
         require("notebook", "xarray")
-        from manetlab.metrics import base_unit, by_key
-
-        table = self.runs.drop(columns=["point", "seed", "key", "result_hash"])
-        arrays = table.set_index([*self.campaign.factors, "replication"]).to_xarray()
-        # pandas sorts labels; the campaign's order says more.
-        orders = {
-            name: [level.label for level in levels if level.label in arrays[name]]
-            for name, levels in self.campaign.levels.items()
-        }
-        arrays = arrays.reindex(orders)
-        for name, array in arrays.data_vars.items():
-            array.attrs |= {"long_name": by_key(str(name)).label, "units": base_unit(str(name))}
-        return arrays
+        return run_tables.arrays_of(self.runs, self.campaign)
 
     def summary(self, metrics: Sequence[str] | None = None, confidence: float = 0.95) -> pd.DataFrame:
         """Mean, interval and percentiles of metrics over the replications of each point.
@@ -680,10 +428,11 @@ class Results:
         from manetlab.metrics import interval_of
         from manetlab.stats import percentiles
 
+        adjustment = self.adjustment if self.campaign.adjusted else None
         rows = []
         for point in self.campaign.points:
             for metric in self.wanted(metrics):
-                _, values = self._raw.runs.values_at(point.number, metric)
+                _, values = self.snapshot.runs.values_at(point.number, metric)
                 if not values:
                     continue
                 interval = interval_of(metric, values, confidence)
@@ -691,21 +440,21 @@ class Results:
                 row: Row = {"point": point.number, **point.levels, "metric": metric}
                 row |= {"mean": interval.mean, "low": interval.low, "high": interval.high}
                 row |= {"median": median, "p5": low, "p95": high, "n": interval.n}
-                if self.campaign.adjusted:
-                    row |= _adjusted(self.adjustment.of(point.number, metric, confidence))
+                if adjustment is not None:
+                    row |= adjustment.columns_of(point.number, metric, confidence)
                 rows.append(row)
         columns = ("point", *self.campaign.factors, "metric", *SUMMARY)
-        return run_tables.table(rows, (*columns, *(ADJUSTED if self.campaign.adjusted else ())))
+        return run_tables.table(rows, (*columns, *(() if adjustment is None else adjustment.COLUMNS)))
 
     @cached_property
     def adjustment(self) -> Adjustment:
         """The means that are adjusted for what the movement alone explains, computed when asked for."""
         from manetlab.campaign.adjusting import Adjustment, Draws
 
-        runs = self._raw.runs
+        runs, draws = self.snapshot.runs, Draws(self.campaign, self.snapshot.first_hashes)
         values, costs = values_by_point(runs, self.campaign.point_count, list(runs.totals))
-        failed = frozenset(point for point, _, _ in self._raw.failures)
-        return Adjustment(self.campaign, values, costs, failed, Draws(self.campaign, self._first_hashes))
+        failed = frozenset(point for point, _, _ in self.snapshot.failures)
+        return Adjustment(self.campaign, values, costs, failed, draws)
 
     @cached_property
     def family(self) -> Family | None:
@@ -753,7 +502,7 @@ class Results:
         kept = {key: value for key, value in self.campaign.comparison.items() if key not in fixed}
         asked = {**kept, **{key: value for key, value in changes.items() if value is not None}}
         changed = self.campaign.changed(comparison=asked)
-        made = Results(changed, self.replications, self.store, self._raw, self._race)
+        made = Results(changed, self.replications, self.store, self.snapshot, self._race)
         if self.campaign.adjusted:
             # The comparison decides nothing about means: what is known of them is kept.
             made.__dict__["adjustment"] = self.adjustment
@@ -768,13 +517,13 @@ class Results:
             InputError: The comparison does not fit the factors of the results.
         """
         asked = {name: getattr(campaign, name) for name in ("name", "question", "metrics", "comparison")}
-        if elimination.is_asked(campaign) != elimination.is_asked(self.campaign):
+        if is_asked(campaign) != is_asked(self.campaign):
             rest = {key: value for key, value in campaign.comparison.items() if key != "elimination"}
             asked["comparison"] = rest
         if all(getattr(self.campaign, name) == value for name, value in asked.items()):
             return self
         changed = self.campaign.changed(**asked)
-        made = Results(changed, self.replications, self.store, self._raw, self._race)
+        made = Results(changed, self.replications, self.store, self.snapshot, self._race)
         if self.campaign.adjusted and campaign.metrics == self.campaign.metrics:
             made.__dict__["adjustment"] = self.adjustment
         return made
@@ -813,17 +562,17 @@ class Results:
 
     def values_at(self, point: int, metric: str) -> tuple[list[int], list[float]]:
         """The replications of a point that have a value of a metric, and the values."""
-        return self._raw.runs.values_at(point, metric)
+        return self.snapshot.runs.values_at(point, metric)
 
     def run_count(self, point: int) -> int:
         """How many runs of a point have finished."""
-        return len(self._raw.runs.points[self._raw.runs.of_point(point)])
+        return len(self.snapshot.runs.points[self.snapshot.runs.of_point(point)])
 
     def values_of(self, metric: str) -> dict[tuple[Label, ...], dict[int, float]]:
         """The values of a metric: by the levels of all factors, then by replication."""
         found = {}
         for point in self.campaign.points:
-            replications, values = self._raw.runs.values_at(point.number, metric)
+            replications, values = self.snapshot.runs.values_at(point.number, metric)
             if values:
                 found[tuple(point.levels.values())] = dict(zip(replications, values, strict=True))
         return found
@@ -831,7 +580,7 @@ class Results:
     @cached_property
     def measured(self) -> list[str]:
         """The metrics that have a value in some run."""
-        return [name for name in known_metrics() if name in self._raw.runs.totals]
+        return [name for name in known_metrics() if name in self.snapshot.runs.totals]
 
     def wanted(self, metrics: Sequence[str] | None = None) -> list[str]:
         """The metrics that are asked for, the campaign's own, or else all that some run has.
@@ -864,77 +613,3 @@ class Results:
         from manetlab.campaign.export import export
 
         return export(self, folder, formats)
-
-    @property
-    def _places(self) -> tuple[str, ...]:
-        return ("point", *self.campaign.factors, "replication")
-
-    def _place(self, point: int, replication: int) -> Row:
-        levels: dict[str, Label] = self.campaign.points[point].levels
-        return {"point": point, **levels, "replication": replication}
-
-
-def _adjusted(found: AdjustedMean) -> Row:
-    """What a summary says of an adjusted mean."""
-    if not found.is_adjusted:
-        nothing = dict.fromkeys(ADJUSTED[:-2], math.nan)
-        return {**nothing, "draws": 0, "adjustment": f"not adjusted: {found.reason}"}
-    ends = (found.interval.mean, found.interval.low, found.interval.high)
-    from manetlab.campaign.adjusting import in_words
-
-    of = (*ends, found.gain, found.draws, in_words(found))
-    return dict(zip(ADJUSTED, of, strict=True))
-
-
-def command_of(store: Path | None, point: int, replication: int) -> str:
-    """The command that makes a run of a store again and shows what comes out."""
-    if store is None:
-        return f"manetlab.run(campaign.points[{point}].scenario({replication}))"
-    what = ["manetlab", "campaign", "repeat", str(store)]
-    return shlex.join([*what, "--point", str(point), "--replication", str(replication)])
-
-
-class _Raw:
-    """What the store has of a campaign, read at one instant."""
-
-    def __init__(
-        self,
-        store: Store,
-        campaign: int,
-        point_count: int,
-        replications: int,
-        of_flows: Collection[str] | None,
-    ) -> None:
-        self.runs = read_runs(store, campaign, replications, point_count, of_flows=of_flows)
-        self.failures = store.checked_failures(campaign, replications, point_count)
-        self.series = store.series_files(campaign, replications)
-        self.sessions = store.sessions(campaign)
-
-
-@dataclass(frozen=True)
-class _Race:
-    """What elimination has made of a campaign.
-
-    Attributes:
-        eliminated: The points that got no more replications.
-        looks: The looks.
-    """
-
-    eliminated: Eliminated[int]
-    looks: Looks
-
-    @classmethod
-    def of(cls, campaign: Campaign, replications: int, raw: _Raw) -> _Race:
-        """What follows from the runs that are there."""
-        failed = [(point, replication) for point, replication, _ in raw.failures]
-        found = elimination.of_runs(campaign, replications, raw.runs, failed)
-        return cls(found, elimination.looks_of(campaign, replications))
-
-    def left(self, raw: _Raw, replications: int) -> _Raw:
-        """The runs without those that would not have been made, so that the answer is the same with both."""
-        ended, made = self.eliminated.ended, copy.copy(raw)
-        made.runs = raw.runs.before(ended)
-        made.failures = [each for each in raw.failures if each[1] < ended.get(each[0], replications)]
-        keys = {*made.runs.keys}
-        made.series = [each for each in raw.series if each[0] in keys]
-        return made

@@ -537,7 +537,7 @@ def _tell_failures(results: Results, strict: bool = True) -> None:
 
 def _tell(failures: Sequence[tuple[int, int, str]], store: Path | None) -> None:
     """Reports failed runs on standard error."""
-    from manetlab.campaign.results import command_of
+    from manetlab.campaign.run_tables import command_of
 
     if not failures:
         return

@@ -190,7 +190,7 @@ def run_table(study: Study) -> DataTable:
         *(Column(metric.heading, metric.key, is_shown=metric in study.wanted) for metric in study.measured),
         Column("result", "result_hash", is_text=True),
     ]
-    runs, per_point = study.results.first_runs(MOST_RUNS, SAMPLED)
+    runs, per_point = study.results.tables.first_runs(MOST_RUNS, SAMPLED)
     caption = "All finished runs" if per_point is None else f"{len(runs)} of {len(study.runs)} finished runs"
     table = DataTable("runs", caption, columns)
     if per_point is None:

@@ -218,7 +218,7 @@ class Study:
             Point(point.number, tuple(level(point.levels[key]) for key in self.labels))
             for point in self.campaign.points
         ]
-        self.runs = self.with_levels(results.measures_of_runs())
+        self.runs = self.with_levels(results.tables.measures_of_runs(results.measured))
         self.failed = self.with_levels(results.failed)
         self.compared = next(
             (each for each in self.factors if self.family and each.key == self.family.factor), None
@@ -238,7 +238,7 @@ class Study:
     @cached_property
     def flows(self) -> pd.DataFrame:
         """Point, replication and kind of every flow, and the measures by which flows are compared."""
-        return self.results.measures_of_flows(OF_FLOWS)
+        return self.results.tables.measures_of_flows(OF_FLOWS)
 
     @cached_property
     def drops(self) -> pd.DataFrame:
