@@ -154,6 +154,14 @@ def test_the_targets_that_pages_name_exist() -> None:
         assert set(named) <= targets, page_name(page)
 
 
+def test_the_guide_to_contributing_names_every_target() -> None:
+    """Those that the Makefile explains at its head."""
+    explained = set(re.findall(r"^#   make ([\w-]+) ", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert len(explained) > 20
+    assert explained - set(re.findall(r"^\| `make ([\w-]+)", guide, re.M)) == set()
+
+
 def test_the_tutorial_runs(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -95,3 +95,21 @@ def test_a_name_that_is_gone_or_elsewhere_is_found() -> None:
     assert not is_there(("Sender", "may_delay"), segment) and is_there(("Receiver", "may_delay"), segment)
     assert is_there(("Dcf", "handle_send"), packet)
     assert not is_there(("keeping", "load"), claim) and is_there(("kept_runs", "load"), claim)
+
+
+def test_the_architecture_names_every_purpose_of_random_numbers() -> None:
+    source = (ROOT / "crates/core/src/kernel/random.rs").read_text(encoding="utf-8")
+    purposes = re.findall(r"^    (\w+) = \d+,$", source, re.MULTILINE)
+    assert len(purposes) > 10
+    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    named = re.search(r"Purposes are ([^.]+)\.", page)
+    assert named and re.findall(r"`(\w+)`", named[1]) == purposes
+
+
+def test_files_that_the_architecture_names_are_there() -> None:
+    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([\w./-]+\.(?:rs|py|md|ts))`", page))
+    assert len(named) > 20
+    folders = [ROOT / folder for folder in ("crates", "python")]
+    found = {name for name in named for folder in folders if any(folder.rglob(name))}
+    assert sorted(name for name in named - found if not (ROOT / name).is_file()) == []
