@@ -2,7 +2,7 @@
 
 A mutant is a source with one small change, as ``<`` to ``<=``; it survives if all tests of its file pass.
 Each mutant of Python runs in a process of its own, which imports the changed text in place of the file; with
-``--rust`` cargo-mutants does the same for MAC, routing and transport. Survivors that change nothing that
+``--rust`` changes of MAC, routing and transport are tried (tests/rust_mutants.py). Survivors that change nothing that
 anybody could observe, or whose behaviour is left open, are listed with the reason in tests/data/mutants.toml.
 The exit status is 1 if more than one in twenty of those tried survives without one.
 """
@@ -17,9 +17,7 @@ import importlib.util
 import json
 import os
 import random
-import re
 import signal
-import subprocess
 import sys
 import time
 import tomllib
@@ -29,9 +27,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
+from tests import rust_mutants
+from tests.rust_mutants import RustMutant
+
 ROOT = Path(__file__).resolve().parents[1]
 EXPLAINED = ROOT / "tests" / "data" / "mutants.toml"
-OUT = ROOT / "out" / "mutants"
 MOST_UNEXPLAINED = 0.05
 SLOWEST = 10
 """A mutant is stopped, and counts as killed, after this many times what its tests take, at least a minute."""
@@ -52,8 +52,6 @@ TESTS = {
     f"{STATS}/warmup.py": ["test_warmup"],
 }
 """The tests that a file of the statistics answers to."""
-RUST = ["mac", "routing", "transport"]
-"""The folders of the core that cargo-mutants changes."""
 OTHER: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -242,46 +240,24 @@ def python_survivors(files: Sequence[str], sample: int, seed: int, ends: float) 
     return tried, survivors
 
 
-def rust_survivors(sample: int, seed: int, seconds: float) -> tuple[int, list[Mutant]]:
-    """The same of the core, by cargo-mutants: a sample by seed, one after the other."""
-    command = ["cargo", "mutants", "--package", "manetlab-core", "--no-shuffle"]
-    for folder in RUST:
-        command += ["--file", f"crates/core/src/{folder}/**/*.rs"]
-    listed = subprocess.run([*command, "--list"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    every = listed.splitlines()
-    chosen = random.Random(seed).sample(every, min(sample or len(every), len(every)))
-    print(f"{len(chosen)} of {len(every)} mutants of {', '.join(RUST)}", flush=True)
-    OUT.mkdir(parents=True, exist_ok=True)
-    patterns = [f"^{re.escape(name)}$" for name in chosen]
-    (OUT / "rust.toml").write_text(f"examine_re = {json.dumps(patterns)}\n", encoding="utf-8")
-    run = [*command, "--config", str(OUT / "rust.toml"), "--jobs", "1", "--output", str(OUT), "--", "--lib"]
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        subprocess.run(run, cwd=ROOT, check=False, timeout=seconds)
-    ended = {
-        name: (OUT / "mutants.out" / f"{name}.txt").read_text(encoding="utf-8").splitlines()
-        for name in ("caught", "missed", "timeout")
-    }
-    # Lines and columns change with every edit above them.
-    survivors = [Mutant(line.partition(":")[0], line.partition(": ")[2], "") for line in ended["missed"]]
-    return sum(map(len, ended.values())), survivors
-
-
 def main() -> int:
     """Tries mutants and says which survive."""
     options = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
     options.add_argument("files", nargs="*", default=[], help="files of the statistics; all if none is named")
-    options.add_argument("--rust", action="store_true", help="of the core, by cargo-mutants")
+    options.add_argument("--rust", action="store_true", help="of the core, as cargo-mutants lists them")
     options.add_argument("--sample", type=int, default=0, help="how many mutants, drawn by the seed; 0: all")
     options.add_argument("--seed", type=int, default=20261125)
     options.add_argument("--seconds", type=float, default=3600.0, help="no mutant begins after this time")
     asked = options.parse_args()
+    ends = time.monotonic() + asked.seconds
+    tried: int
+    survivors: Sequence[Mutant | RustMutant]
     if asked.rust:
-        tried, survivors = rust_survivors(asked.sample, asked.seed, asked.seconds)
+        tried, survivors = rust_mutants.survivors(asked.sample, asked.seed, ends)
     else:
         # What all mutants need and none changes is imported once.
         for name in ("numpy", "scipy.stats", "pytest"):
             importlib.import_module(name)
-        ends = time.monotonic() + asked.seconds
         tried, survivors = python_survivors(asked.files or sorted(TESTS), asked.sample, asked.seed, ends)
     reasons = explained()
     left = [mutant for mutant in survivors if (mutant.file, mutant.name) not in reasons]

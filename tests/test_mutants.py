@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import tomllib
+from typing import Any
 
-from tests import mutants
+from tests import mutants, rust_mutants
 from tests.conftest import ROOT
 
 SOURCE = '''"""Head 1."""
@@ -48,6 +49,75 @@ def test_every_file_of_the_statistics_has_tests_to_answer_to() -> None:
     assert [name for name in names if not (ROOT / "tests" / f"{name}.py").exists()] == []
 
 
+RUST = """impl Route {
+    fn age(&self, now: Time) -> u32 { // {
+        self.hops + now - self.born - 1
+    }
+}
+
+fn none() {}
+"""
+
+
+def _listed(what: str, start: tuple[int, int], end: tuple[int, int], by: str) -> dict[str, Any]:
+    """A change of `age`, as cargo-mutants lists it; places from 1."""
+
+    def span(start: tuple[int, int], end: tuple[int, int]) -> dict[str, dict[str, int]]:
+        return {name: {"line": at[0], "column": at[1]} for name, at in (("start", start), ("end", end))}
+
+    name = f"route.rs:{start[0]}:{start[1]}: {what} in Route::age"
+    function = {"function_name": "Route::age", "span": span((2, 5), (4, 6))}
+    return {
+        "file": "route.rs",
+        "function": function,
+        "name": name,
+        "span": span(start, end),
+        "replacement": by,
+    }
+
+
+def test_mutants_of_a_function_stand_beside_it() -> None:
+    listed = [
+        _listed("replace - with +", (3, 25), (3, 26), "+"),
+        _listed("replace - with +", (3, 37), (3, 38), "+"),
+        {**_listed("replace", (1, 1), (1, 2), ""), "function": None},
+    ]
+    found = rust_mutants.mutants(listed, {"route.rs": RUST})
+    line = "self.hops + now - self.born - 1"
+    assert [mutant.name for mutant in found] == [
+        f"{line} | replace - with + in Route::age",
+        f"{line} | replace - with + in Route::age, number 2 in the line",
+    ]
+    text, owners = rust_mutants.changed(RUST, dict(enumerate(found, 5)), {found[0].function: 7})
+    assert (
+        text
+        == """impl Route {
+    fn age(&self, now: Time) -> u32 { match crate::switch::chosen(7) {
+5 => { // {
+        self.hops + now + self.born - 1
+    }
+6 => { // {
+        self.hops + now - self.born + 1
+    }
+_ => { // {
+        self.hops + now - self.born - 1
+    }
+} }
+}
+
+fn none() {}
+"""
+    )
+    assert owners == {3: 5, 4: 5, 5: 5, 6: 6, 7: 6, 8: 6}
+
+
+def test_functions_within_functions_are_changed_with_the_outer_one() -> None:
+    outer, inner, other = (
+        rust_mutants.Place((first, 0), (last, 1)) for first, last in ((1, 9), (2, 4), (10, 12))
+    )
+    assert rust_mutants.outermost([other, inner, outer]) == {inner: outer, outer: outer, other: other}
+
+
 def test_survivors_are_changes_of_lines_that_are_there() -> None:
     listed = tomllib.loads(mutants.EXPLAINED.read_text(encoding="utf-8")).get("survivor", [])
     assert all(each["reason"].endswith(".") for each in listed)
@@ -55,3 +125,7 @@ def test_survivors_are_changes_of_lines_that_are_there() -> None:
         text = (ROOT / file).read_text(encoding="utf-8")
         names = {each["name"] for each in listed if each["file"] == file}
         assert names <= {mutant.name for mutant in mutants.mutants(file, text)}
+    for each in listed:
+        if each["file"].endswith(".rs"):
+            lines = (ROOT / each["file"]).read_text(encoding="utf-8").split("\n")
+            assert each["name"].split(" | ")[0] in map(str.strip, lines), each["name"]
