@@ -2,8 +2,9 @@
 
 A mutant is a source with one small change, as ``<`` to ``<=``; it survives if all tests of its file pass.
 Each mutant of Python runs in a process of its own, which imports the changed text in place of the file; with
-``--rust`` changes of MAC, routing and transport are tried (tests/rust_mutants.py). Survivors that change nothing that
-anybody could observe, or whose behaviour is left open, are listed with the reason in tests/data/mutants.toml.
+``--rust`` changes of MAC, routing and transport are tried (tests/rust_mutants.py). Survivors that change
+nothing that anybody could observe, or whose behaviour is left open, are listed with the reason in
+tests/data/mutants.toml.
 The exit status is 1 if more than one in twenty of those tried survives without one.
 """
 
