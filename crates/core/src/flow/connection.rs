@@ -22,7 +22,7 @@ pub(super) struct Connection {
     is_open: bool,
     /// Has it written all, so that the connection is over when everything is acknowledged?
     has_all: bool,
-    completed: Option<Time>,
+    ended: Option<Time>,
     /// If it is split on the way: how many bytes have been acknowledged at most that had not arrived.
     ahead_bytes_max: Option<u64>,
     /// The counters when the warm-up ended.
@@ -41,7 +41,7 @@ impl Connection {
             receiver,
             is_open: false,
             has_all: false,
-            completed: None,
+            ended: None,
             ahead_bytes_max: None,
             at_warmup: (SenderCounters::default(), ReceiverCounters::default()),
             outputs: (Vec::new(), Vec::new()),
@@ -59,9 +59,9 @@ impl Connection {
         self.id.number
     }
 
-    /// When all data was acknowledged.
-    pub(super) fn completed(&self) -> Option<Time> {
-        self.completed
+    /// When all data was acknowledged that the sender was to send.
+    pub(super) fn ended(&self) -> Option<Time> {
+        self.ended
     }
 
     /// The application begins to use the connection: routing is told.
@@ -84,6 +84,22 @@ impl Connection {
                 sender.handle_write(now, bytes, out);
             }
         });
+    }
+
+    /// The application's time is over: nothing new is sent, and what is outstanding is brought to its end.
+    pub(super) fn close(&mut self, now: Time, actions: &mut Vec<FlowAction>) {
+        self.sender.handle_close();
+        if !self.sender.has_outstanding() {
+            self.end(now, actions);
+        }
+    }
+
+    /// All is acknowledged that the sender was to send: routing is told, once.
+    fn end(&mut self, now: Time, actions: &mut Vec<FlowAction>) {
+        if self.has_all && self.ended.is_none() {
+            self.ended = Some(now);
+            actions.push(FlowAction::Closed { at: self.from, two_way: true });
+        }
     }
 
     /// The timers of the sender may be due.
@@ -161,7 +177,7 @@ impl Connection {
             Notice::RouteFound { .. } if self.sender.heeds_notices() => {
                 self.with_sender(now, actions, |sender, out| sender.handle_route_found(now, out));
             }
-            Notice::Hold { step: HoldStep::Begins, .. } if self.completed.is_none() => {
+            Notice::Hold { step: HoldStep::Begins, .. } if self.ended.is_none() => {
                 actions.push(FlowAction::RetransmissionTimeout { at, rto: self.sender.rto() });
             }
             Notice::RouteFailed { .. } | Notice::RouteFound { .. } | Notice::Hold { .. } => {}
@@ -180,7 +196,8 @@ impl Connection {
             start,
             (self.sender.counters(), &self.at_warmup.0),
             (self.receiver.counters(), &self.at_warmup.1),
-            self.completed,
+            self.ended,
+            !self.sender.is_cut_off(),
         )
     }
 
@@ -257,7 +274,7 @@ impl Connection {
             ssthresh: self.sender.ssthresh(),
             rto: self.sender.rto(),
         });
-        let mut finishes = false;
+        let mut is_finished = false;
         for output in outputs.drain(..) {
             match output {
                 Output::Send { segment, bytes, ecn } => {
@@ -269,13 +286,12 @@ impl Connection {
                 }
                 Output::TimedOut => actions.push(FlowAction::Count(FlowEvent::TimedOut)),
                 Output::Acknowledged => actions.push(FlowAction::Count(FlowEvent::Acknowledged)),
-                Output::Finished => finishes = self.has_all && self.completed.is_none(),
+                Output::Finished => is_finished = true,
             }
         }
         self.outputs.0 = outputs;
-        if finishes {
-            self.completed = Some(now);
-            actions.push(FlowAction::Closed { at: self.from, two_way: true });
+        if is_finished {
+            self.end(now, actions);
         }
     }
 

@@ -58,7 +58,7 @@ impl Transfer {
             self.connection.write(now, &[self.bytes], true, actions);
         } else {
             self.state = State::Stopped;
-            self.connection.sender.handle_close();
+            self.connection.close(now, actions);
         }
     }
 }
@@ -135,7 +135,7 @@ impl Flow for Transfer {
     }
 
     fn report(&self, meter: &Meter, end: Time) -> FlowReport {
-        let last = self.connection.completed().unwrap_or(self.stop).min(end);
+        let last = self.connection.ended().unwrap_or(self.stop).min(end);
         FlowReport {
             measures: FlowMeasures::Tcp(self.connection.measures(meter, self.start)),
             connection: Some(self.connection.connection_measures(meter)),

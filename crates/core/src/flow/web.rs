@@ -116,7 +116,7 @@ impl WebFlow {
     ) -> Option<T> {
         let place = self.open.iter().position(|open| open.tcp.number() == number)?;
         let result = call(&mut self.open[place].tcp);
-        if self.open[place].tcp.completed().is_some() {
+        if self.open[place].tcp.ended().is_some() {
             let gone = self.open.remove(place);
             self.closed.0 = self.closed.0.plus(gone.counters());
             self.closed.1 = self.closed.1 + overlap(self.window, gone.opened, Some(now));

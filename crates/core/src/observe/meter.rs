@@ -349,7 +349,8 @@ impl Meter {
         start: Time,
         sender: (&SenderCounters, &SenderCounters),
         receiver: (&ReceiverCounters, &ReceiverCounters),
-        completed: Option<Time>,
+        ended: Option<Time>,
+        has_sent_all: bool,
     ) -> TcpMeasures {
         let counts = &self.flows[flow.index()];
         let outage = self.outages.of(flow);
@@ -363,14 +364,14 @@ impl Meter {
             retransmissions: sender.0.retransmissions - sender.1.retransmissions,
             timeouts: sender.0.timeouts - sender.1.timeouts,
             fast_retransmits: sender.0.fast_retransmits - sender.1.fast_retransmits,
-            completed_s: completed.map(Time::as_secs),
+            completed_s: ended.filter(|_| has_sent_all).map(Time::as_secs),
             hops_mean: ratio(counts.hops, counts.received),
             latency_mean_s: (counts.received > 0).then(|| counts.latency_sum_s / counts.received as f64),
             route_repairs: outage.map_or(0, Outage::repairs),
             route_repair_mean_s: outage.and_then(Outage::repair_mean_s),
             route_repair_max_s: outage.and_then(Outage::repair_max_s),
             longest_gap_s: outage
-                .map_or(0.0, |outage| outage.longest_gap(self.end, completed.is_some()).as_secs()),
+                .map_or(0.0, |outage| outage.longest_gap(self.end, ended.is_some()).as_secs()),
             timeouts_in_row: outage.map_or(0, Outage::timeouts_in_row),
         }
     }

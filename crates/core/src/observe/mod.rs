@@ -289,7 +289,7 @@ pub struct TcpMeasures {
     pub timeouts: u64,
     /// Fast retransmits in the window.
     pub fast_retransmits: u64,
-    /// When all data was acknowledged, s; none for endless or unfinished transfers.
+    /// When all data was acknowledged, s; none for transfers that are endless, unfinished or cut off.
     pub completed_s: Option<f64>,
     /// Mean number of links that delivered data segments crossed; none if none was delivered.
     pub hops_mean: Option<f64>,

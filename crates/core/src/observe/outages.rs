@@ -136,10 +136,10 @@ impl Outage {
         (self.repairs > 0).then(|| self.repair_longest.as_secs())
     }
 
-    /// The longest time without new data from the flow's start to `end`, or to its completion.
-    pub fn longest_gap(&self, end: Time, completed: bool) -> Span {
+    /// The longest time without new data from the flow's start to `end`, or to that of its connection.
+    pub fn longest_gap(&self, end: Time, has_ended: bool) -> Span {
         let open =
-            if completed || end < self.last_progress { Span::ZERO } else { end.since(self.last_progress) };
+            if has_ended || end < self.last_progress { Span::ZERO } else { end.since(self.last_progress) };
         self.longest_gap.max(open)
     }
 

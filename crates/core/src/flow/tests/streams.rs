@@ -131,6 +131,41 @@ fn a_transfer_that_stops_brings_what_it_sent_to_its_end() {
     assert_eq!(tcp.delivered_bytes, 1460 * (pair.sent("tcp").len() as u64 - 1));
 }
 
+/// Of 7000 bytes all is out at 1200: what stops later completes all the same, and what stops earlier does not.
+#[test]
+fn a_transfer_that_is_cut_off_is_not_complete() {
+    let completed = |bytes: Option<u64>, stop_s: f64| {
+        let mut pair = Pair::with(transfer(bytes), Some(stop_s), |_| {});
+        pair.run(5000);
+        assert_eq!(pair.lines(&["closes"]).len(), 1);
+        of_tcp(pair.measures()).completed_s
+    };
+    assert_eq!(completed(Some(7000), 1.19), None);
+    assert_eq!(completed(Some(7000), 1.21), Some(ms(1400).as_secs()));
+    assert_eq!(completed(None, 1.21), None);
+}
+
+/// Whether its last segment is acknowledged, outstanding or held back when it stops: at the smallest window a
+/// mark holds the next segment for a timeout.
+#[test]
+fn a_transfer_that_stops_closes_once_whatever_it_waits_for() {
+    let mut at_once = 0;
+    for stop in (1100..4000).step_by(10) {
+        let smallest = |scenario: &mut crate::scenario::Scenario| {
+            (scenario.params.tcp.ecn, scenario.params.tcp.initial_window) = (true, 1);
+        };
+        let mut pair = Pair::with(transfer(None), Some(f64::from(stop) / 1000.0), smallest);
+        pair = pair.faults("tcp", 1..99, Fault::Mark);
+        pair.run(9000);
+        let closes = pair.lines(&["closes"]);
+        assert_eq!(closes.len(), 1, "{stop}: {:?}", pair.story);
+        at_once += u32::from(closes[0].starts_with(&stop.to_string()));
+        let gap_s = of_tcp(pair.measures()).longest_gap_s;
+        assert!(gap_s < 3.0, "{stop}: {gap_s} s");
+    }
+    assert!(at_once > 100, "{at_once}");
+}
+
 /// A sender tells routing that holds its packets its timeout, back-off included: after three lost SYNs 8 s.
 /// Other senders than TCP's, and the other end, have none.
 #[test]

@@ -21,11 +21,12 @@ pub(super) struct Backlog {
     /// One past the last segment that may be sent; zero before the first write.
     end: u32,
     closed: bool,
+    cut_off: bool,
 }
 
 impl Backlog {
     pub(super) fn new(segment_bytes: u32, syn: bool) -> Backlog {
-        Backlog { writes: VecDeque::new(), segment_bytes, syn, end: 0, closed: false }
+        Backlog { writes: VecDeque::new(), segment_bytes, syn, end: 0, closed: false, cut_off: false }
     }
 
     /// Nothing is written yet, but the SYN may be sent.
@@ -48,8 +49,14 @@ impl Backlog {
 
     /// Nothing from number `unsent` on will be sent any more.
     pub(super) fn close(&mut self, unsent: u32) {
+        self.cut_off |= unsent < self.end;
         self.end = self.end.min(unsent);
         self.closed = true;
+    }
+
+    /// Has a close left out what had been written?
+    pub(super) fn is_cut_off(&self) -> bool {
+        self.cut_off
     }
 
     /// One past the last segment that may be sent.

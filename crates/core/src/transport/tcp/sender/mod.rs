@@ -143,6 +143,11 @@ impl Sender {
         self.backlog.close(self.sent_end);
     }
 
+    /// Has a close kept it from sending what had been written?
+    pub fn is_cut_off(&self) -> bool {
+        self.backlog.is_cut_off()
+    }
+
     /// An acknowledgement arrives. Old ones, and those of data never sent, are ignored.
     pub fn handle_ack(&mut self, now: Time, segment: &Segment, out: &mut Vec<Output>) {
         let Segment::Ack { next, sack, signs } = segment else {
