@@ -131,7 +131,7 @@ fn a_transfer_that_stops_brings_what_it_sent_to_its_end() {
     assert_eq!(tcp.delivered_bytes, 1460 * (pair.sent("tcp").len() as u64 - 1));
 }
 
-/// Of 7000 bytes all is out at 1200: what stops later completes all the same, and what stops earlier does not.
+/// Of 7000 bytes all is out at 1200. What stops later completes all the same, what stops earlier does not.
 #[test]
 fn a_transfer_that_is_cut_off_is_not_complete() {
     let completed = |bytes: Option<u64>, stop_s: f64| {
