@@ -138,7 +138,7 @@ def _change(node: ast.AST, place: int) -> None:
         case ast.Constant(value=bool(value)):
             node.value = not value
         case ast.Constant(value=int(value) | float(value)):
-            node.value = value + 1
+            node.value = value + 1 if value + 1 != value else value * 2
         case ast.Call(func=ast.Name() as function):
             node.func = ast.Name(NAMES[function.id])
 

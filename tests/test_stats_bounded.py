@@ -82,6 +82,13 @@ def test_far_from_the_bounds_it_is_students_interval() -> None:
     assert (found.low, found.high) == pytest.approx((student.low, student.high), rel=1e-4)
 
 
+def test_bounds_are_as_large_as_the_values() -> None:
+    values, unit = [2.0, 3.5, 2.5], 2.0**600
+    small = bounded_interval(values, 1.9, 4.0)
+    large = bounded_interval([value * unit for value in values], 1.9 * unit, 4.0 * unit)
+    assert (large.low / unit, large.high / unit) == pytest.approx((small.low, small.high), rel=1e-12)
+
+
 def test_values_that_are_all_on_a_bound_say_how_far_from_it_they_may_be() -> None:
     # Wilson's interval of n successes of n, with Student's quantile: n / (n + t²).
     ones = bounded_interval([1.0] * 10, 0.0, 1.0)
@@ -102,6 +109,8 @@ def test_equal_values_elsewhere_have_no_spread_and_a_single_one_has_any() -> Non
 def test_a_mean_nearer_to_a_bound_than_doubles_can_tell_is_on_it() -> None:
     below = [*[1.0] * 9, math.nextafter(1.0, 0.0)]
     assert bounded_interval(below, 0.0, 1.0) == bounded_interval([1.0] * 10, 0.0, 1.0)
+    above = [*[1.0] * 9, math.nextafter(1.0, 2.0)]
+    assert bounded_interval(above, 1.0, 2.0) == bounded_interval([1.0] * 10, 1.0, 2.0)
     # The squares of such differences are less than doubles have, in whatever order the values are.
     for least in ([0.0, 1e-300], [1e-300, 0.0]):
         assert bounded_interval(least, 0.0, 1.0) == bounded_interval([0.0, 0.0], 0.0, 1.0)
