@@ -103,7 +103,8 @@ def main(folder: Path, every: int) -> None:
             if status == CRASHED:
                 wrong.append(f"{fault} at call {first}: {log.read_text()}")
             try:
-                if exported(campaign().run(place / "s.db", jobs=1), folder / "resumed") != wanted:
+                # Into the folder in which the export may have broken off.
+                if exported(campaign().run(place / "s.db", jobs=1), place / "out") != wanted:
                     wrong.append(f"{fault} at call {first}: another result")
             except InputError as error:
                 wrong.append(f"{fault} at call {first}: cannot be continued: {error}")

@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING
 from manetlab import _core
 from manetlab.campaign.series import whole_file
 from manetlab.errors import InputError
-from manetlab.files import check_writable, for_spreadsheet, write_text
+from manetlab.files import check_writable, for_spreadsheet
 from manetlab.movement_files import expanded
 from manetlab.optional_packages import require
 from manetlab.parameters import unknown
@@ -55,7 +55,7 @@ def export(results: Results, folder: str | Path, formats: Sequence[str] = FORMAT
 
     Raises:
         InputError: A format is unknown, the folder cannot be written, or a file in it would be overwritten
-            that no export has written. Nothing was written.
+            that no export has written: nothing was written. Or the disk is full: the export can be repeated.
     """
     folder = Path(folder)
     for name in formats:
@@ -66,34 +66,79 @@ def export(results: Results, folder: str | Path, formats: Sequence[str] = FORMAT
     made = _tables(results)
     written = [folder / "campaign.json", folder / "provenance.json"]
     written += [folder / f"{name}.{suffix}" for name in made for suffix in formats]
-    _check_ours(folder, written)
+    ours = _Ours(folder, written)
     _make(folder)
-    write_text(written[0], json.dumps(results.campaign.to_dict(), indent=2) + "\n")
-    with whole_file(written[1]) as file:
+    with whole_file(written[0], partial(ours.announce, written[0])) as file:
+        file.write(f"{json.dumps(results.campaign.to_dict(), indent=2)}\n".encode())
+    with whole_file(written[1], partial(ours.announce, written[1])) as file:
         # Text by text: of very many runs it is long.
         for text in json.JSONEncoder(indent=2).iterencode(results.provenance):
             file.write(text.encode())
         file.write(b"\n")
     for name, parts in made.items():
         # One table after the other: all of them may not fit into memory.
-        _write([folder / f"{name}.{suffix}" for suffix in formats], parts())
-    hashes = {path.name: _sha256(path) for path in written}
-    write_text(folder / MANIFEST, json.dumps({"generator": GENERATOR, "files": hashes}, indent=1) + "\n")
+        _write([folder / f"{name}.{suffix}" for suffix in formats], parts(), ours)
+    ours.finish()
     return written
 
 
-def _check_ours(folder: Path, written: Sequence[Path]) -> None:
-    """Checks that each file that would be replaced is there as an export has written it."""
+class _Ours:
+    """Which files of a folder an export has written; the manifest says so whenever the export breaks off.
+
+    A file's new hash is in the manifest before the file is: until the next one is announced, the old and the
+    new file count as ours.
+
+    Args:
+        folder: The folder.
+        written: The files that will be written.
+
+    Raises:
+        InputError: One is there, but not as an export has written it; or another program's manifest is.
+    """
+
+    def __init__(self, folder: Path, written: Sequence[Path]) -> None:
+        self._manifest, self._written = folder / MANIFEST, written
+        self._hashes, self._next = _known(self._manifest)
+        for path in written:
+            of_ours = [known.pop(path.name, None) for known in (self._hashes, self._next)]
+            if path.exists():
+                if not path.is_file() or (found := _sha256(path)) not in of_ours:
+                    raise _not_ours(path)
+                self._hashes[path.name] = found
+
+    def announce(self, path: Path, made: Path) -> None:
+        """Says that a file is about to be what was made under another name."""
+        digest = _sha256(made)
+        self._write({"files": self._hashes, "next": {**self._next, path.name: digest}})
+        self._hashes[path.name] = digest
+
+    def finish(self) -> None:
+        """Says that all files are there."""
+        self._write({"files": {path.name: self._hashes[path.name] for path in self._written}})
+
+    def _write(self, hashes: Mapping[str, Mapping[str, str]]) -> None:
+        with whole_file(self._manifest) as file:
+            file.write(f"{json.dumps({'generator': GENERATOR, **hashes}, indent=1)}\n".encode())
+
+
+def _known(manifest: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """The hashes of the files that an export has written, and of those that it was about to write."""
+    if not manifest.exists():
+        return {}, {}
     try:
-        known = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        hashes = known["files"] if known["generator"] == GENERATOR else {}
+        known = json.loads(manifest.read_text(encoding="utf-8"))
+        if known["generator"] != GENERATOR:
+            raise _not_ours(manifest)
+        hashes, coming = ({**known.get(part, {})} for part in ("files", "next"))
+        return hashes, coming
     except (OSError, ValueError, KeyError, TypeError):
-        hashes = {}
-    for path in written:
-        if path.exists() and (not path.is_file() or hashes.get(path.name) != _sha256(path)):
-            hint = "choose another folder, or remove the file"
-            found, wanted = "a file that no export has written", "a new folder, or one of an earlier export"
-            raise InputError("the output would overwrite another file", str(path), found, wanted, hint)
+        raise _not_ours(manifest) from None
+
+
+def _not_ours(path: Path) -> InputError:
+    hint = "choose another folder, or remove the file"
+    found, wanted = "a file that no export has written", "a new folder, or one of an earlier export"
+    return InputError("the output would overwrite another file", str(path), found, wanted, hint)
 
 
 def _sha256(path: Path) -> str:
@@ -174,12 +219,12 @@ def _with_files(table: pd.DataFrame, names: Mapping[int, Sequence[str]]) -> pd.D
     return table.assign(movement_file=taken)
 
 
-def _write(paths: Sequence[Path], parts: Iterator[pd.DataFrame]) -> None:
+def _write(paths: Sequence[Path], parts: Iterator[pd.DataFrame], ours: _Ours) -> None:
     """Writes the parts of a table to all of its files."""
     with ExitStack() as open_files:
         writers = []
         for path in paths:
-            file = open_files.enter_context(whole_file(path))
+            file = open_files.enter_context(whole_file(path, partial(ours.announce, path)))
             writers.append((_csv if path.suffix == ".csv" else _parquet)(open_files, file))
         for part in parts:
             for write in writers:

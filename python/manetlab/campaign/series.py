@@ -7,7 +7,7 @@ import hashlib
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any
 
@@ -65,8 +65,13 @@ def write_parquet(path: Path, table: pyarrow.Table) -> None:
 
 
 @contextlib.contextmanager
-def whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file that is whole or not there: written under another name, forced to the disk, then renamed."""
+def whole_file(path: Path, before: Callable[[Path], object] | None = None) -> Iterator[IO[bytes]]:
+    """A file that is whole or not there: written under another name, forced to the disk, then renamed.
+
+    Args:
+        path: The file.
+        before: Called with the whole file under its other name, just before it is renamed.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _remove_leftovers(path.parent)
@@ -79,6 +84,8 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
             mask = os.umask(0)
             os.umask(mask)
             Path(temporary).chmod(0o666 & ~mask)
+            if before is not None:
+                before(Path(temporary))
             Path(temporary).replace(path)
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
