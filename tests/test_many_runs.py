@@ -7,7 +7,6 @@ import io
 import json
 import random
 import sqlite3
-from contextlib import ExitStack
 from pathlib import Path
 
 import pandas as pd
@@ -228,7 +227,7 @@ COLUMNS = {
 def test_csv_is_that_of_pandas(data: st.DataObject, names: set[str], rows: int) -> None:
     cells = {name: [data.draw(COLUMNS[name]) for _ in range(rows)] for name in sorted(names)}
     table, file = pd.DataFrame(cells), io.BytesIO()
-    write = _csv(ExitStack(), file)
+    write = _csv(file)
     write(table)
     write(table)
     safe = pd.DataFrame({name: table[name].map(for_spreadsheet) for name in table})

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from manetlab import _core
+from manetlab.campaign.levels import Label, are_mixed
 from manetlab.campaign.series import whole_file
 from manetlab.errors import InputError
 from manetlab.files import check_writable, for_spreadsheet
@@ -40,6 +41,12 @@ PLAIN = {"int64": "q", "float64": "d", "str": "", "object": ""}
 GENERATOR = "manetlab campaign export"
 MANIFEST = "manifest.json"
 """Names the files of an export with their SHA-256 hashes, so that they can be told from others."""
+ALTERNATIVES = {
+    "comparisons": ("level", "against"),
+    "standings": ("level", "against"),
+    "given_up": ("level", "than"),
+}
+"""The columns of tables that name alternatives, by the labels of the factor that is compared."""
 
 
 def export(results: Results, folder: str | Path, formats: Sequence[str] = FORMATS) -> list[Path]:
@@ -77,7 +84,7 @@ def export(results: Results, folder: str | Path, formats: Sequence[str] = FORMAT
         file.write(b"\n")
     for name, parts in made.items():
         # One table after the other: all of them may not fit into memory.
-        _write([folder / f"{name}.{suffix}" for suffix in formats], parts(), ours)
+        _write([folder / f"{name}.{suffix}" for suffix in formats], parts(), _mixed(results, name), ours)
     ours.finish()
     return written
 
@@ -146,30 +153,41 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-Parts = Callable[[], "Iterator[pd.DataFrame]"]
-"""What makes a table, part by part from the first row to the last."""
+class Parts(NamedTuple):
+    """A table, part by part.
+
+    Attributes:
+        each: The parts, from the first row to the last.
+        types: Rows that have all types which are in its columns, if the first part may not have them.
+    """
+
+    each: Iterator[pd.DataFrame]
+    types: pd.DataFrame | None = None
 
 
-def _tables(results: Results) -> dict[str, Parts]:
-    """All tables by name."""
+def _tables(results: Results) -> dict[str, Callable[[], Parts]]:
+    """What makes each table, by its name."""
 
-    def of_runs(rows: Callable[[slice], pd.DataFrame]) -> Parts:
+    def of_runs(rows: Callable[[slice], pd.DataFrame]) -> Callable[[], Parts]:
         firsts = range(0, max(1, results.done), RUNS)
-        return lambda: (rows(slice(first, first + RUNS)) for first in firsts)
+        return lambda: Parts(rows(slice(first, first + RUNS)) for first in firsts)
 
-    def whole(make: Callable[[], pd.DataFrame]) -> Parts:
+    def of_texts(name: str) -> Callable[[], Parts]:
+        return lambda: Parts(results.tables.parts(name, TEXTS))
+
+    def whole(make: Callable[[], pd.DataFrame]) -> Callable[[], Parts]:
         return lambda: _in_parts(make())
 
     files = _movement_files(results)
-    tables: dict[str, Parts] = {
+    tables: dict[str, Callable[[], Parts]] = {
         "runs": of_runs(lambda places: results.tables.runs(places).drop(columns="cpu_time_s")),
-        "flows": partial(results.tables.parts, "flows", TEXTS),
-        "drops": partial(results.tables.parts, "drops", TEXTS),
+        "flows": of_texts("flows"),
+        "drops": of_texts("drops"),
     }
     if not results.end_counts.empty:
-        tables["ends"] = partial(results.tables.parts, "ends", TEXTS)
+        tables["ends"] = of_texts("ends")
     if results.tables.has_delays:
-        tables["delays"] = partial(results.tables.parts, "delays", TEXTS)
+        tables["delays"] = of_texts("delays")
     tables["failed"] = whole(lambda: results.failed)
     tables["summary"] = whole(results.summary)
     tables["comparisons"] = whole(lambda: results.comparisons)
@@ -184,9 +202,15 @@ def _tables(results: Results) -> dict[str, Parts]:
     return tables
 
 
-def _in_parts(table: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    for first in range(0, max(1, len(table)), ROWS):
-        yield table.iloc[first : first + ROWS]
+def _in_parts(table: pd.DataFrame) -> Parts:
+    each = (table.iloc[first : first + ROWS] for first in range(0, max(1, len(table)), ROWS))
+    if len(table) <= ROWS:
+        return Parts(each)
+    rows = {0}
+    for name in table.columns[table.dtypes.astype(str) == "object"]:
+        # Arrow takes NaN among objects for nothing.
+        rows |= {*table[name].dropna().map(type).drop_duplicates().index}
+    return Parts(each, table.loc[sorted(rows)])
 
 
 def _movement_files(results: Results) -> dict[int, list[str]]:
@@ -219,19 +243,50 @@ def _with_files(table: pd.DataFrame, names: Mapping[int, Sequence[str]]) -> pd.D
     return table.assign(movement_file=taken)
 
 
-def _write(paths: Sequence[Path], parts: Iterator[pd.DataFrame], ours: _Ours) -> None:
+def _mixed(results: Results, table: str) -> dict[str, dict[Label, Label]]:
+    """The columns of a table whose labels are of several kinds, with the labels, by what is equal to them."""
+    family = results.family
+    mixed = {
+        name: {level.label: level.label for level in levels}
+        for name, levels in results.campaign.levels.items()
+        if are_mixed([level.label for level in levels])
+    }
+    if family is not None and family.factor in mixed:
+        mixed |= dict.fromkeys(ALTERNATIVES.get(table, ()), mixed[family.factor])
+    return mixed
+
+
+def _write(
+    paths: Sequence[Path],
+    parts: Parts,
+    mixed: Mapping[str, dict[Label, Label]],
+    ours: _Ours,
+) -> None:
     """Writes the parts of a table to all of its files."""
     with ExitStack() as open_files:
         writers = []
         for path in paths:
             file = open_files.enter_context(whole_file(path, partial(ours.announce, path)))
-            writers.append((_csv if path.suffix == ".csv" else _parquet)(open_files, file))
-        for part in parts:
+            if path.suffix == ".csv":
+                writers.append(_csv(file, mixed))
+            else:
+                writers.append(_parquet(open_files, file, mixed, parts.types))
+        for part in parts.each:
+            # Rows that happen to have only numbers may have others that are equal, 1.0 where the label is 1.
+            labelled = _with(part, {name: labels.get for name, labels in mixed.items()}, object)
             for write in writers:
-                write(part)
+                write(labelled)
 
 
-def _csv(_: ExitStack, file: IO[bytes]) -> Callable[[pd.DataFrame], None]:
+def _with(part: pd.DataFrame, by: Mapping[str, Callable[[Any], object]], kind: type) -> pd.DataFrame:
+    """A part of a table with columns of a type in place of those that it has of these: cell by cell."""
+    import pandas as pd
+
+    columns = {name: [*map(make, part[name])] for name, make in by.items() if name in part}
+    return part.assign(**{name: pd.Series(of, part.index, kind) for name, of in columns.items()})
+
+
+def _csv(file: IO[bytes], mixed: Collection[str] = ()) -> Callable[[pd.DataFrame], None]:
     """What appends a part of a table to a CSV file."""
 
     def write(table: pd.DataFrame) -> None:
@@ -246,7 +301,8 @@ def _csv(_: ExitStack, file: IO[bytes]) -> Callable[[pd.DataFrame], None]:
             file.write(rows)
             return
         texts = part.select_dtypes(exclude="number").columns
-        safe = part.assign(**{name: part[name].map(for_spreadsheet) for name in texts})
+        safe = part.assign(**{name: part[name].map(for_spreadsheet) for name in texts if name not in mixed})
+        safe = _with(safe, dict.fromkeys(mixed, for_spreadsheet), object)
         safe = safe.rename(columns=for_spreadsheet)
         file.write(safe.to_csv(index=False, header=is_first, lineterminator="\n").encode())
 
@@ -265,17 +321,24 @@ def _plain_rows(part: pd.DataFrame) -> bytes | None:
     return _core.csv_rows(columns, len(part)) if len(columns) > 1 else None
 
 
-def _parquet(open_files: ExitStack, file: IO[bytes]) -> Callable[[pd.DataFrame], None]:
-    """What appends a part of a table to a Parquet file."""
+def _parquet(
+    open_files: ExitStack, file: IO[bytes], mixed: Collection[str], types: pd.DataFrame | None
+) -> Callable[[pd.DataFrame], None]:
+    """What appends a part of a table to a Parquet file, in which mixed labels are text."""
     import pyarrow
     from pyarrow.parquet import ParquetWriter
 
     writers: list[ParquetWriter] = []
 
+    def arrow(part: pd.DataFrame, schema: pyarrow.Schema | None = None) -> pyarrow.Table:
+        part = _with(part, dict.fromkeys(mixed, lambda cell: None if cell is None else str(cell)), str)
+        return pyarrow.Table.from_pandas(part, schema=schema, preserve_index=False)
+
     def write(part: pd.DataFrame) -> None:
-        schema = writers[0].schema if writers else None
-        table = pyarrow.Table.from_pandas(part, schema=schema, preserve_index=False)
-        if not writers:
+        if writers:
+            table = arrow(part, writers[0].schema)
+        else:
+            table = arrow(part, None if types is None else arrow(types).schema)
             writers.append(open_files.enter_context(ParquetWriter(file, table.schema)))
         writers[0].write_table(table)
 

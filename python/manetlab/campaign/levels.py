@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+import sys
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from manetlab import scenario_fields
+from manetlab import factors, scenario_fields
 from manetlab.errors import InputError, shown
 from manetlab.scenario_data import as_plain
 
@@ -48,7 +49,7 @@ def listed(values: object, name: str, where: str) -> list[Any]:
     for value in plain:
         if isinstance(value, Mapping) and "fields" in value and not _is_labelled(value):
             wanted = '{ label = "…", fields = { "field" = value, … } }'
-            hint = "label is text or a number; fields is a table with at least one entry"
+            hint = "label is text or a finite number; fields is a table with at least one entry"
             raise InputError("not a valid level", place, shown(value), wanted, hint)
     assert isinstance(plain, list)
     return plain
@@ -59,6 +60,7 @@ def _is_labelled(value: object) -> bool:
         isinstance(value, Mapping)
         and set(value) == {"label", "fields"}
         and isinstance(value["label"], str | int | float)
+        and (isinstance(value["label"], str) or abs(value["label"]) <= sys.float_info.max)
         and isinstance(value["fields"], Mapping)
         and bool(value["fields"])
         and all(isinstance(field, str) for field in value["fields"])
@@ -70,6 +72,39 @@ def level_of(factor: str, value: Any) -> Level:
     if _is_labelled(value):
         return Level(value["label"], dict(value["fields"]))
     return Level(scenario_fields.label(value), {factor: value})
+
+
+def are_mixed(labels: Collection[Label]) -> bool:
+    """Are labels of several kinds (text, numbers, true and false), or whole numbers of more than 64 bits?
+
+    No type of a column of numbers holds all of these, so tables keep each as it is.
+    """
+    kinds = {
+        bool if isinstance(label, bool) else str if isinstance(label, str) else float for label in labels
+    }
+    return len(kinds) > 1 or any(isinstance(label, int) and not -(2**63) <= label < 2**63 for label in labels)
+
+
+def check_different(labels: Sequence[Label], place: str) -> None:
+    """Checks that labels differ as values and wherever they are shown: not as 1 and "1", or 1 and true, do.
+
+    Args:
+        labels: The labels of a factor's levels.
+        place: What the error names as its place.
+
+    Raises:
+        InputError: Two are the same.
+    """
+    known: dict[Label, Label] = {}
+    for label in labels:
+        names: tuple[Label, ...] = (label, str(label), factors.level(label))
+        if (twin := next((known[name] for name in names if name in known), None)) is not None:
+            found, hint = str(label), "remove one of them"
+            if type(twin) is not type(label) or twin != label:
+                found = f"{shown(twin)} and {shown(label)}, which are the same in tables or reports"
+                hint = f"{hint}, or give it another label"
+            raise InputError("a level occurs twice", place, found, "levels with different labels", hint)
+        known |= dict.fromkeys(names, label)
 
 
 def check_apart(ours: set[tuple[str, ...]], decided: Mapping[tuple[str, ...], str], place: str) -> None:

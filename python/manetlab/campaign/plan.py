@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import fields as fields_of
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from manetlab import file_kinds, presets, scenario_fields
 from manetlab.campaign import family
-from manetlab.campaign.levels import Label, Level, check_apart, level_of, listed
+from manetlab.campaign.levels import Label, Level, check_apart, check_different, level_of, listed
 from manetlab.errors import InputError, shown
 from manetlab.files import parse_toml, printable, read_bytes
 from manetlab.metrics import MEASURES, named
@@ -524,10 +523,7 @@ class Campaign:
             if name in COLUMNS or name in known_metrics() or not name:
                 hint = "tables already have a column of that name"
                 raise InputError("this name is reserved", place, f'"{name}"', "another name", hint)
-            [(label, count)] = Counter(str(level.label) for level in levels).most_common(1)
-            if count > 1:
-                hint = "remove one of them"
-                raise InputError("a level occurs twice", place, label, "levels with different labels", hint)
+            check_different([level.label for level in levels], place)
             set_here = set()
             for level in levels:
                 for path, value in level.fields.items():

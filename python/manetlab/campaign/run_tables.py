@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from manetlab.campaign.levels import are_mixed
 from manetlab.campaign.plan import known_metrics
 from manetlab.errors import InputError
 from manetlab.metrics import base_unit, by_key, delay_classes
@@ -59,14 +60,19 @@ class RunTables:
         self._store = store
 
     def runs(self, places: slice = slice(None)) -> pd.DataFrame:
-        """[`Results.runs`][manetlab.Results.runs], or some of its rows by their places in it."""
+        """[`Results.runs`][manetlab.Results.runs], or some of its rows by their places in it.
+
+        Columns have the types that they have there, whatever is in the rows.
+        """
+        import pandas as pd
+
         runs = self._runs
         columns = {
             **self._columns_of(places),
             "seed": [self._campaign.first_seed + number for number in runs.replications[places]],
             "key": runs.keys[places],
             **{name: self._numbers(name, places) for name in known_metrics()},
-            **{name: values[places] for name, values in runs.others.items()},
+            **{name: pd.Series(of[places], dtype=self._types[name]) for name, of in runs.others.items()},
             "events": numbers_of(runs.events[places]),
             "cpu_time_s": numbers_of(runs.cpu_times_s[places]),
             "result_hash": runs.result_hashes[places],
@@ -263,10 +269,22 @@ class RunTables:
     def _columns_of(self, places: slice) -> dict[str, Any]:
         """Point, levels and replication of some runs, as columns."""
         import numpy as np
+        import pandas as pd
 
         points = numbers_of(self._runs.points[places])
         replications = numbers_of(self._runs.replications[places])
-        return self._place_columns(points, np.ones(len(points), int), replications)
+        columns = self._place_columns(points, np.ones(len(points), int), replications)
+        factors = {name: pd.Series(columns[name], dtype=self._types[name]) for name in self._campaign.factors}
+        return {**columns, **factors}
+
+    @cached_property
+    def _types(self) -> dict[str, Any]:
+        """The types that factors, and totals of earlier versions, have over all runs."""
+        import pandas as pd
+
+        levels = [self._campaign.points[point].levels for point in sorted({*self._runs.points})]
+        factors = {name: [of[name] for of in levels] for name in self._campaign.factors}
+        return {name: pd.Series(of).dtype for name, of in (factors | self._runs.others).items()}
 
     def _place_columns(
         self, points: NDArray[np.int64], counts: NDArray[np.int64], replications: NDArray[np.int64]
@@ -300,6 +318,8 @@ def command_of(store: Path | None, point: int, replication: int) -> str:
 
 def arrays_of(runs: pd.DataFrame, campaign: Campaign) -> xarray.Dataset:
     """The table of runs as [`Results.xarray`][manetlab.Results.xarray] has it."""
+    import numpy as np
+
     measures = runs.drop(columns=["point", "seed", "key", "result_hash"])
     arrays = measures.set_index([*campaign.factors, "replication"]).to_xarray()
     # pandas sorts labels; the campaign's order says more.
@@ -307,7 +327,10 @@ def arrays_of(runs: pd.DataFrame, campaign: Campaign) -> xarray.Dataset:
         name: [level.label for level in levels if level.label in arrays[name]]
         for name, levels in campaign.levels.items()
     }
-    arrays = arrays.reindex(orders)
+    # numpy would make text of numbers that are beside text.
+    arrays = arrays.reindex(
+        {name: np.array(labels, object) if are_mixed(labels) else labels for name, labels in orders.items()}
+    )
     for name, values in arrays.data_vars.items():
         values.attrs |= {"long_name": by_key(str(name)).label, "units": base_unit(str(name))}
     return arrays

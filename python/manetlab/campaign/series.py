@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any
 
 from manetlab.campaign.database import damaged
+from manetlab.campaign.levels import are_mixed
 from manetlab.errors import InputError, shown
 
 if TYPE_CHECKING:
@@ -125,6 +126,7 @@ def read(store: Path, places: Sequence[tuple[str, str, Mapping[str, Any]]]) -> p
     from pyarrow import parquet
 
     tables: list[pd.DataFrame] = []
+    mixed = {name for name in places[0][2] if are_mixed({place[name] for _, _, place in places})}
     for file, digest, place in places:
         path = _within(store, file)
         try:
@@ -136,7 +138,9 @@ def read(store: Path, places: Sequence[tuple[str, str, Mapping[str, Any]]]) -> p
             hint = "the folder of the time series must stay beside the store, under its name"
             raise InputError("a time series cannot be read", str(path), str(error), "Parquet", hint) from None
         for index, (name, value) in enumerate(place.items()):
-            table.insert(index, name, value)
+            # pandas would make a number of true where other tables have numbers.
+            is_mixed = name in mixed
+            table.insert(index, name, pd.Series([value] * len(table), dtype=object) if is_mixed else value)
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
 
