@@ -16,7 +16,9 @@ from scipy import stats as reference
 import manetlab
 from manetlab import Campaign, InputError, Results, RunFailed
 from manetlab.campaign import worker
+from manetlab.campaign.adjusting import Adjustment
 from manetlab.campaign.plan import MAX_RUNS
+from manetlab.metrics import FLOW_MEASURES
 from manetlab.scenario_data import assign
 from manetlab.stats import Sequential, bounded_interval
 from tests.campaigns import BASE, exported, small
@@ -35,6 +37,25 @@ def waypoint(**changes: Any) -> Campaign:
 
 
 # What is asked for
+
+
+def test_no_factor_is_named_as_a_column_of_some_table_is() -> None:
+    results = small(replications=2, comparison={"factor": "tcp", "kind": "best"}).run()
+    tables = ["runs", "flows", "drops", "ends", "delays", "failed", "machines", "standings", "given_up"]
+    columns = {name for table in tables for name in getattr(results, table)}
+    columns |= {*results.summary(), *results.comparisons, *results.drop_counts, *results.end_counts}
+    columns |= {*Adjustment.COLUMNS, "src_name", "dst_name"}
+    series = manetlab.run(**BASE, series_s=0.5).series
+    of_series = {name for each in series.values() for name in each}
+    refused = "this name is reserved|the campaign sets the seed"
+    for name in sorted({*columns, *of_series} - {"tcp", "load", *(metric.key for metric in FLOW_MEASURES)}):
+        asked = {"factors": {name: [{"label": 1, "fields": {"tcp.window": 1}}]}}
+        with pytest.raises(InputError, match=refused):
+            small(**asked, series_s=0.5)
+        if name in columns:
+            with pytest.raises(InputError, match=refused):
+                small(**asked)
+    assert small(factors={"flows": [{"label": 1, "fields": {"tcp.window": 1}}]}).point_count == 1
 
 
 def test_points_are_all_combinations_and_the_last_factor_varies_fastest() -> None:

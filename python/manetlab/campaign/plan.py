@@ -35,11 +35,27 @@ MAX_CHECKED = 10_000
 """Up to this number of points, every point's scenario is built before the first run."""
 BESIDE = ("folder", "where", "origin")
 """What a campaign has and its file does not say."""
-COLUMNS = (
-    *("point", "replication", "seed", "key", "events", "cpu_time_s", "result_hash", "error", "command"),
-    *("flow", "kind", "src", "dst", "layer", "reason", "packets", "count", "metric", "time_s"),
+COLUMNS = frozenset(
+    (
+        *("point", "replication", "seed", "key", "events", "cpu_time_s", "result_hash", "error", "command"),
+        *("flow", "id", "kind", "src", "dst", "src_name", "dst_name", "up_to_s", "end", "layer", "reason"),
+        *("packets", "count", "scenario_hash", "code", "platform", "host", "ended", "wall_time_s", "metric"),
+        *("mean", "low", "high", "median", "p5", "p95", "n", "gain", "draws", "adjustment", "adjusted_mean"),
+        *("adjusted_low", "adjusted_high", "level", "against", "level_mean", "against_mean", "difference"),
+        *("ratio", "ratio_low", "ratio_high", "p_t", "p_wilcoxon", "p_adjusted", "p_equivalent", "verdict"),
+        *("start_s", "after", "than", "at_least"),
+    )
 )
-"""Columns of the tables of results, after which no factor can be named."""
+"""Columns of the tables of results but measures of flows, after which no factor can be named."""
+SERIES_COLUMNS = frozenset(
+    (
+        *("time_s", "tcp_delivered_bytes", "cbr_delivered_bytes", "routing_packets", "routing_bytes"),
+        *("routing_mac_frames", "mac_frames", "mac_bytes", "drops", "cwnd_segments", "ssthresh_segments"),
+        *("rto_s", "delivered_messages", "waiting_messages", "adp_window_packets", "adp_tto_s", "lasted_s"),
+        *("waiting_mean", "relayed_packets", "relayed_waiting_mean", "flows", "hops_mean", "shared_mean"),
+    )
+)
+"""Columns of the tables of time series, after which none can be named that keeps them."""
 
 
 @dataclass(frozen=True)
@@ -520,7 +536,8 @@ class Campaign:
                 self._check_printable(f"factors.{name!r}", text)
             if name in scenario_fields.REPLICATED:
                 scenario_fields.check(name, place)
-            if name in COLUMNS or name in known_metrics() or not name:
+            reserved = COLUMNS | SERIES_COLUMNS if self.series_s else COLUMNS
+            if name in reserved or name in known_metrics() or not name:
                 hint = "tables already have a column of that name"
                 raise InputError("this name is reserved", place, f'"{name}"', "another name", hint)
             check_different([level.label for level in levels], place)
