@@ -89,3 +89,18 @@ impl<T> DerefMut for Tracked<T> {
         &mut self.value
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_is_empty_until_something_is_added_and_once_it_is_taken() {
+        let mut changes = Changes::NONE;
+        assert!(changes.is_empty());
+        changes.add(NodeId(70));
+        assert!(!changes.is_empty());
+        assert_eq!(changes.take().groups().collect::<Vec<_>>(), [6]);
+        assert!(changes.is_empty());
+    }
+}

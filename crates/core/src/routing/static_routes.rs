@@ -187,6 +187,12 @@ mod tests {
     }
 
     #[test]
+    fn to_a_node_that_is_not_there_no_route_leads() {
+        let pair = points(&[(0.0, 0.0), (200.0, 0.0)]);
+        assert_eq!(shortest_hops(&pair, 250.0, &[NodeId(2)]).next_hop(NodeId(0), NodeId(2)), None);
+    }
+
+    #[test]
     fn range_is_inclusive() {
         let pair = points(&[(0.0, 0.0), (250.0, 0.0)]);
         assert!(shortest_hops(&pair, 250.0, &[NodeId(1)]).next_hop(NodeId(0), NodeId(1)).is_some());

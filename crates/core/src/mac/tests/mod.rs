@@ -554,6 +554,24 @@ fn under_sinr_weak_frames_add_up() {
 }
 
 /// ```text
+/// a  |---------|
+/// b     |--------------|      a sixteenth of a's power
+/// c             |------|      a third of it, while b is on the air or after
+/// ```
+#[test]
+fn under_sinr_what_is_left_of_an_earlier_frame_counts_until_it_ends() {
+    let sinr = RadioParams { capture: Capture::Sinr, ..RadioParams::default() };
+    let delivered = |begins_us: f64| {
+        let mut bench = Bench::with_radio(&MacParams::default(), &sinr);
+        bench.hear(0.0, data(PEER, NodeId::BROADCAST));
+        bench.hear_at(100.0, frame(FrameKind::Data, OTHER, PEER, 2000, 0), STRONG / 16.0);
+        bench.hear_at(begins_us, data(PEER, NodeId::BROADCAST), STRONG / 3.0).until(9000.0);
+        bench.log.iter().filter(|(_, action)| matches!(action, MacAction::Deliver { .. })).count()
+    };
+    assert_eq!([delivered(1500.0), delivered(2200.0)], [1, 2]);
+}
+
+/// ```text
 /// a  |--------|
 /// b           |--------|      b begins in the very instant in which a ends
 /// ```
@@ -721,12 +739,25 @@ fn a_frame_that_began_during_a_transmission_causes_no_eifs() {
 /// Frames that overlap while the station transmits are lost to its own transmission.
 #[test]
 fn frames_lost_to_deafness_are_no_collisions() {
-    let mut bench = Bench::new(&MacParams::default());
-    bench.send(1000.0, NodeId::BROADCAST);
-    bench.hear(1100.0, data(PEER, ME)).hear(1200.0, data(OTHER, ME)).until(9000.0);
-    assert_eq!(bench.mac.collisions(), 0);
-    bench.hear(9100.0, data(PEER, ME)).hear(9200.0, data(OTHER, ME)).until(19_000.0);
-    assert_eq!(bench.mac.collisions(), 2);
+    for capture in [Capture::Pairwise, Capture::Sinr, Capture::Locking] {
+        let radio = RadioParams { capture, ..RadioParams::default() };
+        let mut bench = Bench::with_radio(&MacParams::default(), &radio);
+        bench.send(1000.0, NodeId::BROADCAST);
+        bench.hear(1100.0, data(PEER, ME)).hear(1200.0, data(OTHER, ME)).until(9000.0);
+        assert_eq!(bench.mac.collisions(), 0, "{capture:?}");
+        bench.hear(9100.0, data(PEER, ME)).hear(9200.0, data(OTHER, ME)).until(19_000.0);
+        assert_eq!(bench.mac.collisions(), 2, "{capture:?}");
+    }
+}
+
+/// A node that taps hears what is for others, once the last bit has come.
+#[test]
+fn frames_for_others_are_overheard() {
+    for (to, overheard) in [(PEER, Some(0)), (ME, None), (NodeId::BROADCAST, None)] {
+        let mut bench = Bench::new(&MacParams::default());
+        bench.hear(0.0, data(OTHER, to));
+        assert_eq!((bench.mac.overheard(at(999.0)), bench.mac.overheard(at(1000.0))), (None, overheard));
+    }
 }
 
 /// Before March 2002 ns-2 waited DIFS between a CTS and the data frame.

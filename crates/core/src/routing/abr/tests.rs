@@ -172,6 +172,16 @@ fn relaying() -> Abr {
 }
 
 #[test]
+fn a_node_tells_of_its_own_routes_alone() {
+    let mut node = relaying();
+    assert_eq!(node.next_hop(at(1.2), NodeId(9)), None, "this is the route of 5");
+    hear(&mut node, at(1.2), 2, reply((1, 9), 0, 1000, &[1, 2, 9]));
+    assert_eq!(node.next_hop(at(1.2), NodeId(9)), Some(NodeId(2)));
+    let route = node.route_now(at(1.2), NodeId(9)).expect("a route");
+    assert_eq!((route.next_hop, route.hops), (NodeId(2), Some(2)));
+}
+
+#[test]
 fn the_node_before_a_break_asks_as_far_as_the_destination_was_and_keeps_what_comes() {
     let mut node = relaying();
     let mut actions = Vec::new();
@@ -353,6 +363,10 @@ fn nothing_is_remembered_for_longer_than_its_time() {
     hear_beacon(&mut node, at(1.2), 3);
     hear(&mut node, at(1.2), 3, query(Kind::Bq, (6, 8), 35, &[hop(6, 0, 0), hop(3, 1, 0)]));
     assert_eq!(node.remembered(at(1.2)), Some(3), "a route, a neighbour, a query");
+    hear(&mut node, at(1.2), 3, query(Kind::Bq, (8, 1), 35, &[hop(8, 0, 0), hop(3, 1, 0)]));
+    assert_eq!(node.remembered(at(1.2)), Some(5), "a query that this node will answer");
+    node.handle_outgoing(at(1.2), data(9, 1, 7, 0), &mut Vec::new());
+    assert_eq!(node.remembered(at(1.2)), Some(6), "a route that it seeks");
     wait(&mut node, at(60.0));
     assert_eq!(node.remembered(at(60.0)), Some(0));
 }

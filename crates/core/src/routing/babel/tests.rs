@@ -248,16 +248,36 @@ fn an_update_of_the_route_in_use_that_is_not_feasible_is_ignored_or_followed() {
         wake(&mut node, 4.0);
         meet(&mut node, &[1]);
         hear(&mut node, 4.0, 1, &update(9, 5, 256));
-        wake(&mut node, 5.0);
-        hear(&mut node, 5.0, 1, &update(9, 5, 600));
+        assert_eq!(told(&wake(&mut node, 10.0), 9)[0], (5, 512), "600 is not feasible from here on");
+        hear(&mut node, 10.0, 1, &update(9, 5, 600));
         assert_eq!(node.table.get(NodeId(9)).and_then(|each| each.used()), Some((NodeId(1), metric)));
-        let asked = sent(&wake(&mut node, 5.3)).1;
+        let asked = sent(&wake(&mut node, 12.0)).1;
         if metric == 512 {
             assert!(matches!(asked[..], [(NodeId(1), Tlv::SeqnoRequest { seqno: 6, .. })]), "{asked:?}");
         } else {
             assert_eq!(asked, [], "the route is kept");
         }
         assert_eq!(node.requests.len(), 0, "it is not asked again: the neighbour will tell more");
+    }
+}
+
+/// babeld 1.14 takes a route of the same metric whose metric has been the better one for some time.
+#[test]
+fn a_route_that_is_as_good_is_taken_by_babeld_if_it_has_proved_better() {
+    let stays = BabelParams { switches_to_equal: false, ..BabelParams::babeld() };
+    for (params, via) in [(BabelParams::babeld(), 2), (stays, 1)] {
+        let mut node = node(params);
+        wake(&mut node, 4.0);
+        meet(&mut node, &[1, 2]);
+        for from in [1, 2] {
+            hear(&mut node, 4.0, from, &update(9, 5, 256));
+        }
+        wake(&mut node, 70.0);
+        // For a second the route in use costs more: too short to leave it, but it is remembered.
+        hear(&mut node, 70.0, 1, &update(9, 6, 600));
+        assert_eq!(node.next_hop(at(70.0), NodeId(9)), Some(NodeId(1)));
+        hear(&mut node, 71.0, 1, &update(9, 7, 256));
+        assert_eq!(node.next_hop(at(71.0), NodeId(9)), Some(NodeId(via)));
     }
 }
 

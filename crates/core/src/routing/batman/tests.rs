@@ -205,6 +205,22 @@ fn a_jump_of_numbers_is_believed_once_in_thirty_seconds() {
     assert!(seqno(64.0, 100_000) && seqno(65.0, 5) && !seqno(66.0, 100_000) && seqno(95.1, 100_000));
 }
 
+/// Nothing has come over the router for 200 s; another neighbour has told of the originator a second later.
+#[test]
+fn a_router_that_is_forgotten_is_followed_by_the_next_best_way() {
+    let mut node = node(BatmanParams::default());
+    meet(&mut node, &[1, 2]);
+    hear(&mut node, 64.1, 1, &[ogm(9, 3, 5, 200)]);
+    hear(&mut node, 65.0, 2, &[ogm(9, 4, 5, 100)]);
+    sent(&mut node, 264.0);
+    node.take_route_changes();
+    assert_eq!(node.next_hop(at(264.0), NodeId(9)), Some(NodeId(1)));
+    sent(&mut node, 264.5);
+    assert_eq!(node.next_hop(at(264.5), NodeId(9)), Some(NodeId(2)));
+    let changed: Vec<usize> = node.take_route_changes().groups().collect();
+    assert!(changed.contains(&Changes::group_of(NodeId(9))), "{changed:?}");
+}
+
 /// A node that is gone stays in the tables for 200 s.
 #[test]
 fn nothing_outlives_its_time() {

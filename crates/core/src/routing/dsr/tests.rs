@@ -545,6 +545,29 @@ mod maintenance {
         assert_eq!(tell(&DsrParams::ns_2_35()), [5], "ns-2 tells the first only");
     }
 
+    /// §3.4: of packets that no other route may carry, too, ns-2 tells of the first only.
+    #[test]
+    fn the_loss_of_a_packet_is_told_even_if_those_that_waited_are_not() {
+        for (params, waited, told) in [
+            (rfc(), false, 1),
+            (rfc(), true, 1),
+            (DsrParams::ns_2_35(), false, 1),
+            (DsrParams::ns_2_35(), true, 0),
+        ] {
+            let packet = Probe::new(&params).on_route(&[5, ME, 2, 9]);
+            let stream = Streams::new(1, 0).stream(ME, Purpose::Routing);
+            let mut node = node::Dsr::new(NodeId(ME), params, stream);
+            let mut actions = Vec::new();
+            node.lose_packet(at(1.0), packet, NodeId(2), waited, &mut actions);
+            let errors = sent(&actions).iter().filter(|sent| sent.header().errors.len() == 1).count();
+            assert_eq!(
+                (dropped(&actions), errors),
+                (vec![DropReason::LinkFailure], told),
+                "waited: {waited}"
+            );
+        }
+    }
+
     /// §8.3.6: a reply that finds no way back has done its work. ns-2 salvages it, if it does not offer the
     /// dead link.
     #[test]

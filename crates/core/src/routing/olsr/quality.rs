@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(cost(255, 128).0, 1024 * 255 / 128);
         assert!(cost(24, 255).is_broken() && cost(255, 24).is_broken());
         assert_eq!(cost(25, 25).0, 1024 * 255 * 255 / 625);
-        assert!(Cost::HOP.and(Cost::BROKEN).is_broken());
+        assert_eq!((Cost::HOP.and(Cost::BROKEN), Cost::BROKEN.and(Cost::HOP)), (Cost::BROKEN, Cost::BROKEN));
     }
 
     /// A neighbour whose packets all come: the packets assumed lost at first are forgotten in half a minute.

@@ -216,6 +216,29 @@ fn own_tcs_go_when_they_are_due_and_those_of_olsrd_with_the_next_hello() {
     assert!((11..=14).contains(&tcs) && lone == 0, "{tcs} {lone}");
 }
 
+/// After 32 TCs that go everywhere one in eight does, in the order of olsrd 0.9.8.
+#[test]
+fn most_tcs_of_olsrd_go_a_few_hops_only() {
+    let mut node = node(OlsrParams { metric: Metric::Hops, ..OlsrParams::olsrd() });
+    let mut ttls = Vec::new();
+    for round in 0..150_u16 {
+        let seconds = 2.0 * f64::from(round);
+        hear(&mut node, seconds, 1, hello(1, round + 1, &[symmetric(0)]));
+        let messages = sent(&wake(&mut node, seconds + 1.999));
+        let tcs = messages.iter().filter(|each| matches!(each.content, Content::Tc(_)));
+        ttls.extend(tcs.map(|each| each.ttl));
+    }
+    assert_eq!(ttls[..32], [255; 32]);
+    assert_eq!(ttls[32..50], [[2, 8, 2, 16, 2, 8, 2, 255]; 3].concat()[..18]);
+}
+
+/// olsrd 0.9.8 looks at all links once a second; where nothing has changed routes stay.
+#[test]
+fn a_second_without_a_change_of_quality_changes_nothing() {
+    let mut near = neighbours::Neighbours::new(ME, &OlsrParams::olsrd());
+    assert_eq!(near.end_second(at(1.0)), neighbours::Change::default());
+}
+
 /// RFC 3626 §3.4.1, §8.4.1: only those who chose this node as relay have their messages passed on, once.
 #[test]
 fn a_tc_is_passed_on_once_and_for_selectors_only() {

@@ -386,6 +386,20 @@ mod tests {
             .count()
     }
 
+    /// As in ns-2.35, the multiplier goes on to its cap where the timeout is at its maximum, so that the
+    /// estimate is forgotten.
+    #[test]
+    fn the_multiplier_grows_at_the_maximum() {
+        let params = TcpParams { forget_rtt_above_backoff: 8, ..TcpParams::ns_2_35() };
+        let mut rto = Rto::new(&params, Span::ZERO);
+        sample(&mut rto, 0, 30_000);
+        for multiplier in [2, 4, 8, 16] {
+            rto.back_off();
+            assert_eq!(rto.value(), Span::from_secs(60.0));
+            assert_eq!(rto.srtt().is_some(), multiplier <= 8, "{multiplier}");
+        }
+    }
+
     /// Growth by a fraction stops at the cap, too: 64 × 0.3 s.
     #[test]
     fn growth_by_a_fraction_stops_at_the_cap_of_the_multiplier() {

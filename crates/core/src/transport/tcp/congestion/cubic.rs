@@ -123,9 +123,13 @@ mod tests {
     }
 
     fn ack(cubic: &mut Cubic, window: &mut Window, millis: u64) {
+        ack_of(1, cubic, window, millis);
+    }
+
+    fn ack_of(acked: u32, cubic: &mut Cubic, window: &mut Window, millis: u64) {
         let ack = Ack {
             now: Time::ZERO + Span::from_millis(millis),
-            acked: 1,
+            acked,
             una: 0,
             next: 100,
             sent_end: 100,
@@ -168,6 +172,14 @@ mod tests {
         let k = libm::cbrt(30.0 / 0.4);
         let target = 0.4 * libm::pow(1.1 - k, 3.0) + 100.0;
         assert!(close(window.cwnd, first + (target - first) / first), "{}", window.cwnd);
+    }
+
+    /// RFC 9438 §4.3, equation 4: a delayed ACK counts for each segment.
+    #[test]
+    fn reno_is_followed_by_segments_and_not_by_acks() {
+        let (mut cubic, mut window) = after_a_loss();
+        ack_of(2, &mut cubic, &mut window, 0);
+        assert!(close(window.cwnd, 70.0 + 2.0 * (3.0 * 0.3 / 1.7) / 70.0), "{}", window.cwnd);
     }
 
     /// §4.2: the function has its plateau at the window of the last loss, K after it, and rises beyond.

@@ -144,6 +144,18 @@ fn f_rto_tells_at_the_second_ack() {
     }
 }
 
+/// RFC 4015 §3.1: pipe_prev counts what was outstanding at the timeout, and nothing that was acknowledged.
+#[test]
+fn what_was_outstanding_is_the_threshold_after_a_spurious_timeout() {
+    let mut alone = Alone::with(&burst("f-rto"));
+    assert_eq!(alone.hear(100, &ack(4)), [20, 21, 22, 23]);
+    assert_eq!(alone.time_out().1, [4]);
+    alone.hear(10, &ack(5));
+    alone.hear(0, &ack(6));
+    assert_eq!(spurious(&alone.sender), (1, 0));
+    assert!(same(alone.sender.ssthresh(), 20.0), "{}", alone.sender.ssthresh());
+}
+
 /// RFC 5682 §2.1, step 2: two segments if the receiver's window has room.
 #[test]
 fn f_rto_sends_two_new_segments_where_it_can() {
