@@ -7,9 +7,9 @@ mutant has to stand up to all tests that reach its function, the fastest ones fi
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-import random
 import resource
 import subprocess
 import time
@@ -168,6 +168,15 @@ def _body(text: str, function: int) -> int:
         elif text[at] == "{" and depth == 0:
             return at
         at += 1
+
+
+def drawn(every: Sequence[RustMutant], sample: int, seed: int) -> list[RustMutant]:
+    """So many of the mutants, or all if it is 0: largely the same ones when others come and go."""
+
+    def lot(mutant: RustMutant) -> bytes:
+        return hashlib.sha256(f"{seed} {mutant.file} {mutant.name}".encode()).digest()
+
+    return sorted(every, key=lot)[: sample or len(every)]
 
 
 class Program:
@@ -338,7 +347,7 @@ def survivors(sample: int, seed: int, ends: float) -> tuple[int, list[RustMutant
     listed = json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout)
     texts = {file: (ROOT / file).read_text(encoding="utf-8") for file in {each["file"] for each in listed}}
     every = mutants(listed, texts)
-    chosen = random.Random(seed).sample(every, min(sample or len(every), len(every)))
+    chosen = drawn(every, sample, seed)
     program = Program(chosen)
     program.leave_out_what_does_not_compile()
     program.build()

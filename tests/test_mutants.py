@@ -111,6 +111,19 @@ fn none() {}
     assert owners == {3: 5, 4: 5, 5: 5, 6: 6, 7: 6, 8: 6}
 
 
+def test_a_sample_stays_when_other_mutants_come_and_go() -> None:
+    place = rust_mutants.Place((0, 0), (0, 1))
+    every = [rust_mutants.RustMutant("route.rs", str(name), place, place, "") for name in range(100)]
+    sample = rust_mutants.drawn(every, 20, seed=1)
+    assert len(set(sample)) == 20
+    others = [each for each in every if each not in sample]
+    assert rust_mutants.drawn([*sample, *others[::2]], 20, seed=1) == sample
+    without_first = [each for each in every if each != sample[0]]
+    assert rust_mutants.drawn(without_first, 20, seed=1)[:19] == sample[1:]
+    assert rust_mutants.drawn(every, 20, seed=2) != sample
+    assert len(rust_mutants.drawn(every, 0, seed=1)) == 100
+
+
 def test_functions_within_functions_are_changed_with_the_outer_one() -> None:
     outer, inner, other = (
         rust_mutants.Place((first, 0), (last, 1)) for first, last in ((1, 9), (2, 4), (10, 12))
