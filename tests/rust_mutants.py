@@ -228,6 +228,10 @@ class Program:
                 content += b"\n/// Which body of a changed function runs.\npub mod switch;\n"
             _renew(TREE / file, content)
         self.copies = {number: mutant for here in by_file.values() for number, mutant in here.items()}
+        # Of an earlier copy: what is gone since.
+        for path in (TREE / "crates").rglob("*.rs"):
+            if not (ROOT / path.relative_to(TREE)).is_file():
+                path.unlink()
         count = str(max(1, len(self.functions)))
         _renew(TREE / "crates/core/src/switch.rs", SWITCH.replace("FUNCTIONS", count).encode())
 
