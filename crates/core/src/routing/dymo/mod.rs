@@ -151,11 +151,17 @@ impl Routing for Dymo {
         &mut self,
         now: Time,
         packet: &Packet,
-        _from: NodeId,
+        from: NodeId,
         _actions: &mut Vec<Action>,
     ) -> bool {
         match &packet.payload {
-            Payload::Dymo(Message { content: Content::Rreq(request), .. }) => self.knows(now, request),
+            Payload::Dymo(Message { content: Content::Rreq(request), .. }) => {
+                let is_known = self.knows(now, request);
+                if is_known {
+                    self.note_neighbour(now, from);
+                }
+                is_known
+            }
             _ => false,
         }
     }

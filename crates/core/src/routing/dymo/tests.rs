@@ -240,6 +240,19 @@ fn any_packet_keeps_a_neighbour_or_messages_of_dymo_alone() {
     }
 }
 
+/// RFC 3561 §6.9: a request that the node knows already, and takes no further notice of, is a packet, too.
+#[test]
+fn a_repeated_request_keeps_a_neighbour() {
+    let mut node = machine(DymoParams { hello: true, ..DymoParams::default() });
+    hear(&mut node, at(1.0), 3, Content::Hello(known(3, 1)));
+    hear(&mut node, at(1.1), 4, request(9, 10, &[]));
+    let content = request(9, 10, &[(3, 1)]);
+    let payload = Payload::Dymo(Message { lengths: node.params.lengths(&content), content });
+    let packet = Packet::control(at(2.5), NodeId(3), NodeId::BROADCAST, 1, 60, payload);
+    assert!(node.suppress_duplicate(at(2.5), &packet, NodeId(3), &mut Vec::new()));
+    assert_eq!(node.neighbours[&NodeId(3)], at(4.5));
+}
+
 #[test]
 fn nothing_is_remembered_for_longer_than_its_time() {
     let mut node = machine(DymoParams::default());
