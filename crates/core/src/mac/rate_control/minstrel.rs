@@ -247,4 +247,13 @@ mod tests {
             assert_eq!(minstrel.step(Time(at)), first);
         }
     }
+
+    #[test]
+    fn among_rates_of_which_nothing_is_known_the_slowest_comes_second() {
+        let (mut minstrel, _) = minstrel(Standard::A, 24e6);
+        let first = minstrel.step(Time::ZERO);
+        minstrel.handle_ack();
+        minstrel.update();
+        assert_eq!(minstrel.chain, [first, 0, first]);
+    }
 }

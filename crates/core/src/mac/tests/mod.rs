@@ -219,6 +219,14 @@ fn an_idle_medium_is_used_at_once() {
     assert_eq!(bench.when(|a| *a == MacAction::Ready), Some(1000.0 + BROADCAST_US));
 }
 
+#[test]
+fn a_station_is_on_air_until_its_frame_ends() {
+    let mut bench = Bench::new(&MacParams::default());
+    bench.send(1000.0, NodeId::BROADCAST).until(1000.0);
+    let end = 1000.0 + BROADCAST_US;
+    assert_eq!([1000.0, end - 1.0, end].map(|us| bench.mac.is_on_air(at(us))), [true, true, false]);
+}
+
 /// ```text
 /// other  |---data---|
 /// me         ^send  |DIFS|slots|--broadcast--|

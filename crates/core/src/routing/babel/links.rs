@@ -232,4 +232,18 @@ mod tests {
         neighbour.lose_ihu();
         assert_eq!(neighbour.cost(at(0.0), LinkCost::Recent), INFINITY);
     }
+
+    /// babeld 1.14: a cost of 384 in one direction, one of the last four Hellos lost in the other.
+    #[test]
+    fn a_link_is_marginal_that_loses_much_in_either_direction() {
+        let mut neighbour = after(&[true; 16]);
+        let marginal = [383, 384].map(|txcost| {
+            neighbour.ihu(txcost, at(42.0));
+            neighbour.is_marginal()
+        });
+        assert_eq!(marginal, [false, true]);
+        neighbour.ihu(256, at(42.0));
+        neighbour.miss_hello();
+        assert!(neighbour.is_marginal());
+    }
 }

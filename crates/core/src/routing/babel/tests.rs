@@ -208,6 +208,21 @@ fn a_node_that_lost_its_route_waits_for_a_new_number() {
     assert_eq!(node.requests.len(), 0);
 }
 
+/// RFC 8966 §4.6.9.
+#[test]
+fn a_retraction_of_everything_ends_all_routes_of_its_sender() {
+    let mut node = node(BabelParams::default());
+    wake(&mut node, 4.0);
+    meet(&mut node, &[1, 2]);
+    for (prefix, from) in [(7, 2), (8, 1), (9, 1)] {
+        hear(&mut node, 4.0, from, &update(prefix, 5, 256));
+    }
+    let ways = |node: &Babel| [7, 8, 9].map(|dst| node.next_hop(at(5.0), NodeId(dst)).map(|way| way.0));
+    assert_eq!(ways(&node), [Some(2), Some(1), Some(1)]);
+    hear(&mut node, 5.0, 1, &[Tlv::RetractAll { interval: 1600 }]);
+    assert_eq!(ways(&node), [Some(2), None, None]);
+}
+
 /// RFC 8966 §3.8.1.2: requests for others go on, for the node itself raise its number by one.
 #[test]
 fn a_request_for_a_number_goes_to_the_destination() {

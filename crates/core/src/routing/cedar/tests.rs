@@ -240,6 +240,7 @@ fn of_equal_neighbours_a_node_chooses_itself_and_keeps_it() {
         [first; 2],
         "the first chooses itself, the other follows its effective degree"
     );
+    assert_eq!(net.nodes[0].remembered(net.now), Some(1), "its neighbour");
     net.links.clear();
     net.run_until(20.0);
     assert_eq!(net.dominators(), [0, 1], "who has lost its dominator chooses again");
@@ -415,7 +416,24 @@ fn a_neighbour_that_does_not_hear_this_node_is_not_used() {
     net.run_until(10.0);
     assert_eq!(net.nodes[1].neighbourhood.one_way().collect::<Vec<_>>(), [NodeId(0)]);
     assert_eq!(net.nodes[0].dominator, Some(NodeId(0)), "0 hears nobody");
+    let now = net.now;
+    let routes = [[1, 2], [1, 0], [0, 2]].map(|route| nodes(&route));
+    let taken = routes.map(|route| net.nodes[1].learn_route(now, route, &mut Vec::new()));
+    assert_eq!(taken, [true, false, false], "from 1 itself to a neighbour that hears it");
     net.send(2, 0);
     net.run_until(20.0);
     assert_eq!((net.delivered, &*net.dropped), (0, &[DropReason::NoRoute][..]));
+}
+
+#[test]
+fn routes_over_a_neighbour_that_no_longer_hears_this_node_are_forgotten() {
+    let mut net = Net::new(3, &[(0, 1), (0, 2)]);
+    net.run_until(10.0);
+    net.send(0, 1);
+    net.send(0, 2);
+    let beacon = net.nodes[0].neighbourhood.beacon_of(NodeId(1)).expect("a neighbour").clone();
+    let beacon = Beacon { neighbours: nodes(&[]), heard: nodes(&[]), ..beacon };
+    net.call(NodeId(0), |node, now, actions| node.receive_beacon(now, beacon, NodeId(1), actions));
+    let hops = [1, 2].map(|dst| net.nodes[0].route_hops(net.now, NodeId(dst)));
+    assert_eq!(hops, [None, Some(1)]);
 }

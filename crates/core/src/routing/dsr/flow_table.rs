@@ -213,3 +213,21 @@ impl FlowTable {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::routing::testbench::{at, data};
+
+    #[test]
+    fn of_more_flows_than_a_node_remembers_the_one_that_ends_first_is_forgotten() {
+        let mut table = FlowTable::default();
+        let route = Route::from_slice(&[1, 2, 3].map(NodeId));
+        for id in 0..=KNOWN_FLOWS as u16 {
+            let now = at(f64::from(id) / 1e3);
+            table.remember(now, &data(1, 1, 3, 0), id, (&route, 1), Span::from_secs(60.0));
+        }
+        let first = table.known.keys().next().map(|(_, _, id)| *id);
+        assert_eq!((table.known.len(), first), (KNOWN_FLOWS, Some(1)));
+    }
+}

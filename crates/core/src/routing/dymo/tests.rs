@@ -253,6 +253,21 @@ fn a_repeated_request_keeps_a_neighbour() {
     assert_eq!(node.neighbours[&NodeId(3)], at(4.5));
 }
 
+/// docs/models/dymo.md, deviation 4; MAX_SEQNUM_LIFETIME of AODVv2.
+#[test]
+fn an_idle_route_of_aodvv2_lives_for_205_s_and_its_number_for_300_more() {
+    let mut node = machine(DymoParams::aodvv2());
+    hear(&mut node, at(1.0), 3, request(9, 5, &[(3, 2)]));
+    assert!(node.knows_route_hops());
+    assert_eq!([205.9, 206.1].map(|time| node.route_hops(at(time), NodeId(5))), [Some(2), None]);
+    for (until, seqno) in [(505.9, 7), (600.0, 0)] {
+        while node.next_timeout() < at(until) {
+            node.handle_timeout(node.next_timeout(), &mut Vec::new());
+        }
+        assert_eq!(node.table.seqno(NodeId(5)), seqno, "at {until} s");
+    }
+}
+
 #[test]
 fn nothing_is_remembered_for_longer_than_its_time() {
     let mut node = machine(DymoParams::default());

@@ -238,4 +238,17 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn by_cost_a_relay_needs_a_way_that_is_whole_and_cheaper_than_the_link() {
+        let relays = |candidates: &[Candidate]| by_cost(candidates, 1);
+        let mut triangle = around(&[(0, 1), (0, 2), (1, 2)], |_| 3);
+        assert_eq!(relays(&triangle), [].into());
+        triangle[1].cost = Cost::HOP.and(Cost::HOP).and(Cost::HOP);
+        assert_eq!(relays(&triangle), [NodeId(1)].into(), "two hops to 2 cost less than its link");
+        let mut chain = around(&[(0, 1), (1, 2)], |_| 3);
+        assert_eq!(relays(&chain), [NodeId(1)].into());
+        chain[0].neighbours[0].1 = Cost::BROKEN;
+        assert_eq!(relays(&chain), [].into());
+    }
 }

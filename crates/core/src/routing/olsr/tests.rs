@@ -297,6 +297,27 @@ fn a_node_that_lost_its_selectors_says_so_for_a_while() {
     assert!(told[full..].iter().all(|told| *told == (2, 0)));
 }
 
+/// RFC 3626 §9.3: the next TC does not wait for its time.
+#[test]
+fn a_selector_that_the_mac_found_lost_is_told_at_once() {
+    let feedback = OlsrParams { link_feedback: true, triggered_tc: true, ..OlsrParams::default() };
+    let mut node = node(feedback);
+    for from in [1, 2, 3] {
+        hear(&mut node, 0.0, from, hello(from, 1, &[listed(0, LinkType::Symmetric, NeighbourType::Mpr)]));
+    }
+    let told = |actions: &[Action]| -> Vec<usize> {
+        let links = |message: Message| match message.content {
+            Content::Tc(tc) => Some(tc.advertised.len()),
+            Content::Hello(_) => None,
+        };
+        sent(actions).into_iter().filter_map(links).collect()
+    };
+    let first = node.tc_at.as_secs();
+    assert_eq!(told(&wake(&mut node, first + 0.1)), [3]);
+    node.handle_link_failure(at(first + 0.5), data(7, 0, 1, 0), NodeId(1), &mut Vec::new());
+    assert_eq!(told(&wake(&mut node, first + 0.5)), [2]);
+}
+
 /// RFC 3626 §10: by hops, and never over a node that does not want to relay.
 #[test]
 fn routes_follow_the_links_that_are_told() {
@@ -308,6 +329,10 @@ fn routes_follow_the_links_that_are_told() {
     let found = [1, 2, 3, 4, 6, 7].map(|dst| hops(&node, dst));
     assert_eq!(found, [Some(1), Some(2), Some(3), Some(4), None, None]);
     assert_eq!(node.next_hop(at(0.0), NodeId(4)), Some(NodeId(1)));
+    let known = node.known_links(at(0.0)).expect("a protocol that knows links");
+    assert_eq!((&known.neighbours[..], &known.relays[..]), (&[NodeId(1)][..], &[NodeId(1)][..]));
+    assert_eq!(known.two_hop, [[1, 2].map(NodeId)]);
+    assert_eq!(known.topology, [[2, 3], [3, 2], [3, 4], [6, 7]].map(|link| link.map(NodeId)));
 }
 
 #[test]
@@ -315,6 +340,7 @@ fn nothing_outlives_its_time() {
     let mut node = node(OlsrParams::default());
     hear(&mut node, 0.0, 1, hello(1, 1, &[symmetric(0), symmetric(2)]));
     hear(&mut node, 0.0, 1, tc(2, 2, 1, &[3]));
+    assert_eq!(node.remembered(at(0.0)), Some(3), "a neighbour, a link, a message");
     wake(&mut node, 30.0);
     assert_eq!((node.near.candidates().len(), node.topology.len(), node.routes().iter().count()), (0, 0, 0));
     assert_eq!(node.near.next_timeout().min(node.topology.next_timeout()), Time::NEVER);

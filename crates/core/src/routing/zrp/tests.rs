@@ -205,7 +205,10 @@ fn packets_carry_the_route_of_a_reply() {
     let actions = hear(&mut node, 2.1, 4, reply);
     let [Action::Send { packet, next_hop: NodeId(4), .. }] = &actions[..] else { panic!("{actions:?}") };
     assert_eq!((path_of(packet), packet.bytes), (Some(path), 532 + 4 + 5 * 4));
-    assert_eq!((node.route_hops(at(2.1), NodeId(9)), node.route_hops(at(12.1), NodeId(9))), (Some(4), None));
+    let hops = |node: &Zrp, seconds: f64| node.route_hops(at(seconds), NodeId(9));
+    assert_eq!((hops(&node, 2.1), hops(&node, 12.1)), (Some(4), None));
+    node.handle_outgoing(at(12.0), data(2, 1, 9, 0), &mut Vec::new());
+    assert_eq!((hops(&node, 21.9), hops(&node, 22.0)), (Some(4), None), "it lives on when it is used");
 }
 
 #[test]

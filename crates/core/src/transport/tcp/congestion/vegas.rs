@@ -155,4 +155,14 @@ mod tests {
         vegas.decide(&mut window, 20.0);
         assert_eq!((window.cwnd, window.ssthresh), (7.0, 2.0));
     }
+
+    #[test]
+    fn a_segment_is_overdue_after_the_smoothed_round_trip_and_four_deviations() {
+        let mut vegas = Vegas::new(&TcpParams::default());
+        assert!(!vegas.is_overdue(Span::from_secs(100.0)), "before the first sample");
+        [0.1, 0.2].into_iter().for_each(|rtt_s| vegas.sample(rtt_s));
+        // (7 · 100 + 200) / 8 ms, and four times (3 · 50 + 100) / 4 ms.
+        let overdue = [362, 363].map(|age_ms| vegas.is_overdue(Span::from_millis(age_ms)));
+        assert_eq!(overdue, [false, true]);
+    }
 }

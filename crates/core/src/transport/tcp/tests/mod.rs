@@ -538,6 +538,14 @@ fn the_timer_may_be_set_before_the_sample() {
     }
 }
 
+/// docs/models/profiles.md.
+#[test]
+fn timeouts_of_1998_grow_to_64_s() {
+    let mut alone = Alone::with(&TcpParams::cmu_1998());
+    let waits = [0; 6].map(|_| alone.time_out().0);
+    assert_eq!(waits, [6000, 12_000, 24_000, 48_000, 64_000, 64_000]);
+}
+
 #[test]
 fn no_data_acknowledged_means_no_timer() {
     let params = TcpParams { segment_bytes: 1000, ..TcpParams::cmu_1998() };
@@ -608,6 +616,15 @@ fn idle_time_closes_the_window_to_the_restart_window() {
         pipe.write(Some(8000));
         assert_eq!(pipe.log.len(), burst, "restart window {restart}, idle for {gap_ms} ms");
     }
+}
+
+/// RFC 5681 §4.1 is about a connection that has sent.
+#[test]
+fn time_before_the_first_segment_is_not_idle_time() {
+    let params = TcpParams { initial_window: 8, restart_window: 1, ..TcpParams::cmu_1998() };
+    let mut out = Vec::new();
+    Sender::new(&params, Span::ZERO).handle_write(ms(10_000), None, &mut out);
+    assert_eq!(sent(&mut out), [0, 1, 2, 3, 4, 5, 6, 7]);
 }
 
 #[test]

@@ -2,12 +2,14 @@
 
 mod ns_2_27;
 
+use std::sync::Arc;
+
 use crate::drops::DropReason;
-use crate::kernel::{Span, Time};
+use crate::kernel::{Purpose, Span, Streams, Time};
 use crate::routing::aodv::probe::{
     ME, Probe, errors, messages, replies, requests, rerr, rrep, rreq, sent, start,
 };
-use crate::routing::aodv::{AodvParams, control};
+use crate::routing::aodv::{self, AodvParams, control};
 use crate::routing::testbench::{at, data};
 use crate::routing::{Action, Notice};
 use crate::wire::NodeId;
@@ -122,7 +124,9 @@ fn a_lost_route_is_sought_a_little_beyond_its_last_length() {
 fn each_request_has_a_new_id_and_a_new_own_number_and_asks_for_what_is_known() {
     // §6.1, §6.3.
     let mut probe = start(&rfc());
-    let first = requests(&probe.send(Time::ZERO, 9)).remove(0).1;
+    let actions = probe.send(Time::ZERO, 9);
+    assert_eq!(messages(&actions)[0].bytes, 20 + 24, "§5.1");
+    let first = requests(&actions).remove(0).1;
     assert_eq!((first.id, first.origin_seqno, first.dst_seqno, first.hop_count), (1, 1, None, 0));
     let all: Vec<Action> = probe.run_until(at(0.3)).into_iter().map(|(_, action)| action).collect();
     let second = requests(&all).remove(0).1;
@@ -470,6 +474,15 @@ fn requests_from_a_neighbour_that_a_reply_could_not_reach_are_ignored() {
     assert_eq!(ask(&mut probe, at(17.7), 1, 1), 0);
     assert_eq!(ask(&mut probe, at(17.7), 1, 3), 1, "the same request by a better way");
     assert_eq!(ask(&mut probe, at(17.8), 2, 1), 1);
+}
+
+#[test]
+fn replies_that_could_not_be_delivered_matter_to_the_blacklist_alone() {
+    for blacklist in [false, true] {
+        let params = Arc::new(AodvParams { blacklist, ..rfc() });
+        let stream = Streams::new(1, 0).stream(ME.0, Purpose::Routing);
+        assert_eq!(aodv::new(ME, &params, stream).takes_back_control(), blacklist);
+    }
 }
 
 /// §5.4, §6.7, §6.8; NEXT_HOP_WAIT is 40 + 10 ms (§10).
