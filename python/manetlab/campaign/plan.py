@@ -46,7 +46,7 @@ COLUMNS = frozenset(
         *("start_s", "after", "than", "at_least"),
     )
 )
-"""Columns of the tables of results but measures of flows, after which no factor can be named."""
+"""Columns of other tables but measures of flows: names that no factor can have."""
 SERIES_COLUMNS = frozenset(
     (
         *("time_s", "tcp_delivered_bytes", "cbr_delivered_bytes", "routing_packets", "routing_bytes"),
@@ -55,7 +55,7 @@ SERIES_COLUMNS = frozenset(
         *("waiting_mean", "relayed_packets", "relayed_waiting_mean", "flows", "hops_mean", "shared_mean"),
     )
 )
-"""Columns of the tables of time series, after which none can be named that keeps them."""
+"""Columns of time series: no factor of a campaign that keeps them can have these names."""
 
 
 @dataclass(frozen=True)
